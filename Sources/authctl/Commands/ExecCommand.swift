@@ -40,14 +40,7 @@ struct ExecCommand: ParsableCommand {
     @Flag(help: "Use the account's ID token instead of an access token.")
     var idToken = false
 
-    @Option(help: ArgumentHelp("A scope that the token should have; may be given several times.", valueName: "scope"))
-    var scope: [String] = []
-
-    @Option(help: ArgumentHelp("A resource that the token is for; may be given several times.", valueName: "uri"))
-    var resource: [String] = []
-
-    @Option(help: ArgumentHelp("The audience that the token is for.", valueName: "audience"))
-    var audience: String?
+    @OptionGroup var target: TokenTargetOptions
 
     @Flag(help: "Print errors as JSON.")
     var json = false
@@ -64,10 +57,7 @@ struct ExecCommand: ParsableCommand {
                 "the name of the variable must consist of letters, digits and _, and not begin with a digit"
             )
         }
-        guard !scope.contains(where: { TokenRequest.scopeTokens(of: $0).isEmpty }), !resource.contains(""),
-            audience != ""
-        else { throw ValidationError("'--scope', '--resource' and '--audience' need a value") }
-        guard !idToken || (scope.isEmpty && resource.isEmpty && audience == nil) else {
+        guard !idToken || !target.isGiven else {
             throw ValidationError(
                 "'--id-token' cannot be combined with '--scope', '--resource', '--audience' or '--claims'"
             )
@@ -78,9 +68,9 @@ struct ExecCommand: ParsableCommand {
         let request = TokenRequest(
             account: account,
             minimumValidity: minValidity?.seconds,
-            scopes: scope.flatMap(TokenRequest.scopeTokens),
-            resources: resource,
-            audience: audience,
+            scopes: target.scopes,
+            resources: target.resource,
+            audience: target.audience,
             idToken: idToken,
             socket: connection.socket
         )

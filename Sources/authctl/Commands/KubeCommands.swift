@@ -36,7 +36,7 @@ struct KubeCredentialCommand: ParsableCommand {
     @Flag(help: "Print the access token instead of the ID token, for clusters that accept it.")
     var useAccessToken = false
 
-    @OptionGroup var target: KubeTargetOptions
+    @OptionGroup var target: TokenTargetOptions
 
     @Option(help: ArgumentHelp("How long the token must still be valid: 60s, 5m.", valueName: "time"))
     var minValidity: LengthOfTime?
@@ -64,7 +64,7 @@ struct KubeCredentialCommand: ParsableCommand {
         var request = TokenRequest(
             account: account,
             minimumValidity: minValidity?.seconds,
-            scopes: target.scope.flatMap(TokenRequest.scopeTokens),
+            scopes: target.scopes,
             resources: target.resource,
             audience: target.audience,
             idToken: !useAccessToken && !target.isGiven,
@@ -78,49 +78,6 @@ struct KubeCredentialCommand: ParsableCommand {
             request.holder = nil
             return try ToolToken(request)
         }
-    }
-}
-
-/// The options of the commands for Kubernetes that ask for another token than the account's own.
-struct KubeTargetOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "A scope that the access token should have; may be given several times.",
-            valueName: "scope"
-        )
-    )
-    var scope: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "A resource that the access token is for, as a URI (RFC 8707); may be given several times.",
-            valueName: "uri"
-        )
-    )
-    var resource: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "The audience that the access token is for, if the server supports that.",
-            valueName: "audience"
-        )
-    )
-    var audience: String?
-
-    func validate() throws {
-        guard !scope.contains(where: { TokenRequest.scopeTokens(of: $0).isEmpty }), !resource.contains(""),
-            audience != ""
-        else { throw ValidationError("'--scope', '--resource' and '--audience' need a value") }
-    }
-
-    var isGiven: Bool { !scope.isEmpty || !resource.isEmpty || audience != nil }
-
-    /// The options as arguments.
-    var words: [String] {
-        let all =
-            scope.map { ("--scope", $0) } + resource.map { ("--resource", $0) }
-            + [audience].compactMap { $0.map { ("--audience", $0) } }
-        return all.flatMap { [$0.0, $0.1] }
     }
 }
 
@@ -153,7 +110,7 @@ struct KubeconfigCommand: ParsableCommand {
     @Flag(help: "Use the access token instead of the ID token.")
     var useAccessToken = false
 
-    @OptionGroup var target: KubeTargetOptions
+    @OptionGroup var target: TokenTargetOptions
 
     @Option(help: ArgumentHelp("The version of ExecCredential that kubectl should use.", valueName: "version"))
     var apiVersion = KubeVersion.v1

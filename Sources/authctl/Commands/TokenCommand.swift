@@ -71,23 +71,7 @@ struct TokenCommand: ParsableCommand {
     @Option(help: ArgumentHelp("How long the token must still be valid: 60s, 5m, 1h.", valueName: "time"))
     var minValidity: LengthOfTime?
 
-    @Option(
-        help: ArgumentHelp("A scope that the token should have; may be given several times.", valueName: "scope")
-    )
-    var scope: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "A resource that the token is for, as a URI (RFC 8707); may be given several times.",
-            valueName: "uri"
-        )
-    )
-    var resource: [String] = []
-
-    @Option(
-        help: ArgumentHelp("The audience that the token is for, if the server supports that.", valueName: "audience")
-    )
-    var audience: String?
+    @OptionGroup var target: TokenTargetOptions
 
     @Option(
         help: ArgumentHelp(
@@ -133,9 +117,9 @@ struct TokenCommand: ParsableCommand {
         TokenRequest(
             account: account,
             minimumValidity: minValidity?.seconds,
-            scopes: scope.flatMap(TokenRequest.scopeTokens),
-            resources: resource,
-            audience: audience,
+            scopes: target.scopes,
+            resources: target.resource,
+            audience: target.audience,
             claims: claims,
             force: force,
             idToken: idToken,
@@ -146,12 +130,7 @@ struct TokenCommand: ParsableCommand {
     }
 
     func validate() throws {
-        // If a blank value were ignored, the call would mean the account's default token.
-        guard !scope.contains(where: { TokenRequest.scopeTokens(of: $0).isEmpty }), !resource.contains(""),
-            audience != "", claims != ""
-        else {
-            throw ValidationError("'--scope', '--resource', '--audience' and '--claims' need a value")
-        }
+        guard claims != "" else { throw ValidationError("'--claims' needs a value") }
         guard !json || format == nil || format == .json else {
             throw ValidationError("'--json' and '--format' cannot be combined")
         }
@@ -161,7 +140,7 @@ struct TokenCommand: ParsableCommand {
         guard dpop.isEmpty || format?.needsUser != true else {
             throw ValidationError("'--dpop' is for HTTP requests, and '\(format?.rawValue ?? "")' for mailboxes")
         }
-        guard !idToken || (scope.isEmpty && resource.isEmpty && audience == nil && claims == nil) else {
+        guard !idToken || (!target.isGiven && claims == nil) else {
             throw ValidationError(
                 "'--id-token' cannot be combined with '--scope', '--resource', '--audience' or '--claims'"
             )
