@@ -19,7 +19,8 @@ extension RefreshCoordinator {
         guard snapshot.timeToSourcesSignOut != .zero else { return responder.fail(.noToken(snapshot)) }
         let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
         let hold = try asked.holder.map { holder throws(VarlinkError) in
-            guard let hold = TokenHold(holder, of: snapshot.account.id, for: target, asked) else {
+            let caller = responder.peer.pid
+            guard let hold = TokenHold(holder, of: snapshot.account.id, for: target, asked, from: caller) else {
                 throw VarlinkError.invalidParameter("holder")
             }
             return hold

@@ -74,6 +74,7 @@ struct LimitsPageTests {
             "serverCallsMax": text(CallerLimits.serverCallsMax),
             "heldCallsMax": text(CallerLimits.server.heldCallsMax),
             "tokenSetsMax": text(TokenTarget.maximum),
+            "tokenHoldsMax": text(TokenHolds.tokenHoldsMax),
             "tokenSetBytesMax": text(TokenTarget.longestText),
             "refusalLinesMax": text(CallerLimits.refusalLinesMax),
             "refusalSubjectsMax": text(CallerLimits.refusalSubjectsMax),

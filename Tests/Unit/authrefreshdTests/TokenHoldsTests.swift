@@ -29,10 +29,15 @@ struct TokenHoldsTests {
         )
     }
 
-    private func hold(_ process: String?, use: String? = "a", account: Int64 = 1) throws -> TokenHold {
+    private func hold(
+        _ process: String?,
+        use: String? = "a",
+        account: Int64 = 1,
+        from caller: Int32 = 1
+    ) throws -> TokenHold {
         let holder = TokenHolder(process: process, use: use)
         let call = AcquireToken.Parameters(account: "work", holder: holder)
-        return try #require(TokenHold(holder, of: AccountID(account), for: nil, call))
+        return try #require(TokenHold(holder, of: AccountID(account), for: nil, call, from: caller))
     }
 
     @Test func `the time until which a token is kept is 60 s before its end, or a tenth of what is left`() throws {
@@ -65,16 +70,31 @@ struct TokenHoldsTests {
         #expect(!rig.isRefused(unknown, issue, at(1)))
     }
 
-    @Test func `only a limited number of uses is kept`() throws {
-        let first = try hold("1.2")
-        for number in 0...TokenHolds.maximum {
-            _ = rig.note(try hold("2.\(number)"), issue, at(3600).wall, at(0))
+    @Test func `a program that names many holders loses its own oldest uses, and nobody else's`() throws {
+        _ = rig.note(try hold("1.2", from: 2), issue, at(3600).wall, at(0))
+        for number in 0...TokenHolds.tokenHoldsMax {
+            _ = rig.note(try hold("3.\(number)", from: 3), issue, at(3600).wall, at(1))
         }
-        #expect(!rig.isRefused(try hold("2.0"), issue, at(1)), "it was forgotten")
-        #expect(rig.isRefused(try hold("2.\(TokenHolds.maximum)"), issue, at(1)))
-        #expect(!rig.isRefused(first, issue, at(1)))
+        #expect(rig.isRefused(try hold("1.2", from: 4), issue, at(2)), "the next authctl of the first program")
+        let kept = try (0...TokenHolds.tokenHoldsMax).filter { rig.isRefused(try hold("3.\($0)"), issue, at(2)) }
+        #expect(kept.count == TokenHolds.tokenHoldsMax / 2)
+        #expect(kept.contains(TokenHolds.tokenHoldsMax), "the newest")
+    }
+
+    @Test func `of many programs with one use each, the oldest gives way`() throws {
+        let count = TokenHolds.tokenHoldsMax
+        for number in 0...count {
+            let hold = try hold("\(number).1", from: Int32(number + 1))
+            _ = rig.note(hold, issue, at(3600).wall, at(Int64(number)))
+        }
+        #expect(!rig.isRefused(try hold("0.1"), issue, at(Int64(count) + 1)))
+        #expect(rig.isRefused(try hold("\(count).1"), issue, at(Int64(count) + 1)))
+        #expect(rig.isRefused(try hold("\(count / 2).1"), issue, at(Int64(count) + 1)))
+    }
+
+    @Test func `a holder's name has a limit`() throws {
         let long = TokenHolder(process: String(repeating: "a", count: 101))
         let call = AcquireToken.Parameters(account: "work", holder: long)
-        #expect(TokenHold(long, of: AccountID(1), for: nil, call) == nil)
+        #expect(TokenHold(long, of: AccountID(1), for: nil, call, from: 1) == nil)
     }
 }
