@@ -162,7 +162,12 @@ extension FailureDetail: Codable {
 extension FailureDetail {
     /// Whether the server does not know the client, or does not accept how it authenticates (RFC 6749 §5.2).
     package var deniesClient: Bool {
-        ["invalid_client", "invalid_client_id"].contains(oauthError?.lowercased())
+        switch oauthError?.lowercased() {
+        case "invalid_client", "invalid_client_id": true
+        // Keycloak's word for a client that it does not know, or for a wrong secret.
+        case "unauthorized_client": httpStatus == 401
+        case _: false
+        }
     }
 
     /// Whether the server does not let the client use this grant (RFC 6749 §5.2), so that another one may do.

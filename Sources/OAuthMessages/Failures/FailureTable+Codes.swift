@@ -35,6 +35,14 @@ extension FailureTable {
             "an access policy or the state of the device keeps the user out"
         ),
         FailureRow(
+            "administrator's policy",
+            // Google Workspace.
+            Condition(status: believed, anyCode: ["admin_policy_enforced"]),
+            .refusedHere,
+            "an administrator of the organization has to approve the app",
+            remedy: .administratorsConsent
+        ),
+        FailureRow(
             "session control",
             Condition(
                 status: believed,
@@ -97,7 +105,7 @@ extension FailureTable {
         ),
         FailureRow(
             "grant ended",
-            Condition(status: believed, error: ["invalid_grant"]),
+            Condition(status: believed, anyCode: ["invalid_grant"]),
             .grantEnded,
             "the authorization server says that the grant has ended"
         ),
@@ -111,6 +119,8 @@ extension FailureTable {
                     "invalid refresh token",
                     // Yahoo, which also uses invalid_refresh_token.
                     "token_expired", "account_not_authorized",
+                    // Slack. Cloud Foundry's UAA, with 401; a refresh sends no other token.
+                    "token_revoked", "account_inactive", "invalid_token",
                 ]
             ),
             .grantEnded,
@@ -118,6 +128,7 @@ extension FailureTable {
         ),
         FailureRow(
             "refresh token called dead",
+            // idpyoidc, Laravel Passport, Kong.
             Condition(status: believed, error: ["invalid_request"], sign: .refreshTokenCalledDead),
             .grantEnded,
             "the authorization server says that the grant has ended"
@@ -151,6 +162,8 @@ extension FailureTable {
                 anyCode: [
                     "invalid_client", "incorrect_client_credentials", "bad_client_secret", "invalid_client_id",
                     "invalid_client_secret",
+                    // Google, with 401: the client was deleted or disabled in its console.
+                    "deleted_client", "disabled_client",
                 ]
             ),
             .misconfigured,

@@ -20,7 +20,7 @@ extension FailureTable {
         row(
             "provider is busy",
             [
-                50087, 50166, 50196, 70012, 90006, 90012, 90024, 90033, 90055, 90090,
+                40010, 50087, 50166, 50196, 70012, 80001, 90006, 90012, 90024, 90033, 90055, 90090,
             ],
             .unavailable,
             "the server says that it is temporarily unavailable"
@@ -134,20 +134,27 @@ extension FailureTable {
             "an access policy forbids sign-ins with device codes",
             .browserFlow
         ),
+        // Restrictions of tenants, by a proxy or an agreement between organizations; working hours; and the codes of
+        // Conditional Access, which begin with 53.
         row(
             "access policy",
-            [53002, 53003, 53009, 53010, 80012, 530021, 530032, 530035],
+            Set([50002, 80012, 500021, 500022, 500212, 500213]).union(53000...53099).union(530_000...530_099),
             .refusedHere,
             "an access policy keeps the user out",
             .policyReview
         ),
-        row("password to change", [50055, 50135, 50144], .userRequired, "the server asks for a new password"),
+        row(
+            "password to change",
+            [50055, 50125, 50135, 50142, 50144],
+            .userRequired,
+            "the server asks for a new password"
+        ),
     ]
 
     /// The codes that end the grant, unless the same answer has a claims challenge.
     static let entraEndRows = [
-        row("sign-in frequency", [70043], .grantEnded, "a policy requires a new sign-in"),
-        row("grant too old", [50089, 70008, 700082, 700084], .grantEnded, "the grant has expired"),
+        row("sign-in frequency", [70043, 70044], .grantEnded, "a policy requires a new sign-in"),
+        row("grant too old", [50089, 70008, 700081, 700082, 700084], .grantEnded, "the grant has expired"),
         row(
             "password changed",
             [50132, 50133, 50173],

@@ -341,9 +341,9 @@ package struct ErrorReading {
     /// One that is missing or malformed is the request's fault.
     var callsRefreshTokenDead: Bool {
         guard let text = description?.lowercased(), text.contains(/refresh[ _-]?(token|session)/) else { return false }
-        let isDead = text.contains(
-            /\b(inactive|not active|unknown|expired|revoked|not found|not exist|no longer|is invalid|invalid refresh)\b/
-        )
+        let isDead =
+            text.contains(/\b(inactive|not (?:active|found|exist|valid)|unknown|expired|revoked|no longer)\b/)
+            || text.contains(/\b(is invalid|invalid refresh|(already|been) (been )?(used|redeemed|consumed))/)
         return isDead && !text.contains(/\b(missing|required|parameter)\b/)
     }
 

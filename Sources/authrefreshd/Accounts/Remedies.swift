@@ -108,8 +108,11 @@ extension FailureDetail {
         // RFC 6749 §5.2; GitHub's and Slack's words for it. A server does not tell whether the id or the secret is
         // wrong.
         case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "bad_client_secret",
-            "invalid_client_id":
+            "invalid_client_id", "invalid_client_secret":
             return "\(edit("--client-secret-file", "FILE")), or --client-id ID"
+        case "deleted_client", "disabled_client":
+            return "enable the client in the server's console, or use another one: "
+                + Hint(edit("--client-id", "ID", "--client-secret-file", "FILE"))
         case "invalid_scope": return Hint(edit("--scope", "SCOPE"))
         // RFC 8707 §2: the resource that the token is asked for is a parameter of the request.
         case "invalid_target", "invalid_resource": return Hint(edit("--param", "resource=URL"))

@@ -113,6 +113,7 @@ struct FailureTableTests {
         answered("another factor", 403, .userRequired, error: "mfa_required"),
         answered("consent", 400, .userRequired, error: "consent_required"),
         answered("access policy", 400, .refusedHere, error: "interaction_required", codes: ["message_only"]),
+        answered("administrator's policy", 400, .refusedHere, error: "admin_policy_enforced"),
         answered("session control", 400, .userRequired, error: "invalid_grant", codes: ["invalid_rapt"]),
         answered("claims challenge", 400, .userRequired, error: "invalid_grant", signs: [.claimsChallenge]),
         answered("policy's grant too old", 400, .grantEnded, error: "invalid_grant", codes: ["aadb2c90080"]),
@@ -129,9 +130,11 @@ struct FailureTableTests {
         answered("cannot serve now", 400, .unavailable, error: "temporarily_unavailable"),
         answered("user required", 400, .userRequired, error: "login_required"),
         answered("grant ended", 400, .grantEnded, error: "invalid_grant"),
+        answered("grant ended", 400, .grantEnded, codes: ["invalid_grant"]),
         answered("grant ended", 401, .grantEnded, error: "invalid_grant"),
         answered("grant ended", 200, .grantEnded, error: "invalid_grant"),
         answered("provider's word for invalid_grant", 200, .grantEnded, error: "bad_refresh_token"),
+        answered("provider's word for invalid_grant", 401, .grantEnded, error: "invalid_token"),
         answered(
             "request refused that worked before",
             400,
@@ -154,6 +157,7 @@ struct FailureTableTests {
             signs: [.workedBefore]
         ),
         answered("client refused", 401, .misconfigured, error: "invalid_client", signs: [.workedBefore]),
+        answered("client refused", 401, .misconfigured, error: "deleted_client"),
         answered("client may not", 400, .misconfigured, error: "unauthorized_client"),
         answered("nonce wanted again", 400, .unavailable, error: "use_dpop_nonce", signs: [.showedProof]),
         answered("request refused", 400, .misconfigured, error: "use_dpop_nonce"),
@@ -190,6 +194,9 @@ struct FailureTableTests {
         entra("device codes", 530033, .refusedHere),
         entra("access policy", 53003, .refusedHere),
         entra("access policy", 53010, .refusedHere),
+        // Not documented, but of the same kind.
+        entra("access policy", 530_042, .refusedHere),
+        entra("access policy", 500_021, .refusedHere),
         entra("password to change", 50055, .userRequired),
         entra("sign-in frequency", 70043, .grantEnded),
         entra("grant too old", 700082, .grantEnded),

@@ -11,6 +11,11 @@ import Testing
             ("invalid_client", 401, "authctl account edit work --client-secret-file FILE, or --client-id ID"),
             ("Invalid_Client", 400, "authctl account edit work --client-secret-file FILE, or --client-id ID"),
             ("unauthorized_client", 400, "authctl account edit work --client-secret-file FILE, or --client-id ID"),
+            (
+                "deleted_client", 401,
+                "enable the client in the server's console, or use another one:"
+                    + " authctl account edit work --client-id ID --client-secret-file FILE"
+            ),
             ("invalid_scope", 400, "authctl account edit work --scope SCOPE"),
             ("invalid_target", 400, "authctl account edit work --param resource=URL"),
             ("unsupported_grant_type", 400, "see 'authctl account edit --help' for what can be changed"),
@@ -30,6 +35,25 @@ import Testing
     func `the cause decides the hint`(code: String?, status: Int?, remedy: String) throws {
         let detail = FailureDetail(summary: "refused", httpStatus: status, oauthError: code)
         #expect(try detail.remedy(for: #require(AccountName("work"))).text == remedy)
+    }
+
+    @Test(
+        arguments: [
+            ("invalid_client", 400, true), ("invalid_client", 401, true), ("unauthorized_client", 401, true),
+            ("unauthorized_client", 400, false), ("invalid_grant", 400, false), (nil, 401, false),
+        ] as [(String?, Int, Bool)]
+    )
+    func `a server has forgotten the client that it registered if it does not accept it`(
+        code: String?,
+        status: Int,
+        isForgotten: Bool
+    ) {
+        let detail = FailureDetail(summary: "refused", httpStatus: status, oauthError: code)
+        var registration = ClientRegistration(clientID: "app", wasSelfRegistered: true)
+        let now = Timestamp(microseconds: 0)
+        #expect(registration.isForgotten(after: detail, at: now) == isForgotten)
+        registration.wasSelfRegistered = false
+        #expect(!registration.isForgotten(after: detail, at: now))
     }
 
     @Test(
