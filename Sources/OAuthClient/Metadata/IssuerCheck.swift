@@ -52,12 +52,22 @@ extension ServerInspection {
         }
     }
 
-    /// The issuer at the root of the same host; nil if there is none. This finds the right issuer if somebody copied a
-    /// longer address.
+    /// The nearest issuer above it on the same host; nil if there is none. This finds the right issuer if somebody copied
+    /// a longer address: that of a metadata document, an endpoint or a page.
     private func above(_ issuer: Issuer) async -> Issuer? {
-        guard let endpoint = Endpoint(issuer.url), endpoint.path.count > 1,
-            let root = try? Issuer(url: String(issuer.url.dropLast(endpoint.path.count)))
-        else { return nil }
-        return try? await located(at: root)
+        guard let endpoint = Endpoint(issuer.url), endpoint.path.count > 1 else { return nil }
+        let host = issuer.url.dropLast(endpoint.path.count)
+        var names = endpoint.path.split(separator: "/")
+        if let place = names.firstIndex(of: ".well-known") {
+            // RFC 8414 §3.1 has the issuer's path after the document's name, OpenID Connect Discovery §4 before it.
+            names = place == 0 ? Array(names.dropFirst(2)) : Array(names[..<place])
+        }
+        // The paths of Keycloak's endpoints have six names.
+        for count in (0...min(names.count, 6)).reversed() {
+            let url = ([host] + names.prefix(count)).joined(separator: "/")
+            guard url != issuer.url, let above = try? Issuer(url: url) else { continue }
+            if let found = try? await located(at: above) { return found }
+        }
+        return nil
     }
 }

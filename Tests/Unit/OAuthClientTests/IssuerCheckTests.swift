@@ -53,6 +53,19 @@ struct IssuerCheckTests {
         #expect(finding == .contradicted(reason: reason, other: nil))
     }
 
+    @Test(arguments: [
+        "/realms/x/.well-known/openid-configuration", "/.well-known/oauth-authorization-server/realms/x",
+        "/realms/x/protocol/openid-connect/token", "/realms/x/account",
+    ])
+    func `the issuer is found above an address that somebody copied`(asked: String) async throws {
+        let (finding, origin) = try await finding(asked) { line, origin in
+            line == "GET /realms/x/.well-known/openid-configuration"
+                ? Self.document(origin + "/realms/x", origin) : nil
+        }
+        let other = try Issuer(url: origin + "/realms/x")
+        #expect(finding == .contradicted(reason: Self.notPublished, other: other))
+    }
+
     @Test func `the issuer at the root of the host is found if the longer path has no document`() async throws {
         let (finding, origin) = try await finding("/oauth/token") { line, origin in
             line == "GET /.well-known/openid-configuration" ? Self.document(origin, origin) : nil
