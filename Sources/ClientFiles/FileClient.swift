@@ -94,7 +94,9 @@ extension FileClient {
             object.text(of: ["client_secret", "clientSecret"])
             ?? (object.text("appId") == nil ? object.object("credentials")?.text("secret") : object.text("password"))
         self.secret = secret.map { SecretText($0) }
-        refreshToken = object.text(of: ["refresh_token", "refreshToken"]).map { SecretText($0) }
+        // Programs on Google's library for Node, and Home Assistant, keep the token endpoint's answer as one value.
+        let grant = object.object("tokens") ?? object.object("token") ?? object
+        refreshToken = grant.text(of: ["refresh_token", "refreshToken"]).map { SecretText($0) }
         guard id != nil || self.secret != nil || refreshToken != nil else { return nil }
         redirectURIs = object.texts("redirect_uris") ?? []
         scopes = Self.scopes(of: object)

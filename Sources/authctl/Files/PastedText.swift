@@ -54,7 +54,9 @@ struct PastedText {
     private var bare: (text: String, others: [String]) {
         var (rest, others) = (text, [String]())
         // `export NAME = "value"` has all three.
-        while let (inner, what) = Self.withoutBlanks(rest) ?? Self.withoutName(rest) ?? Self.withoutQuotes(rest) {
+        while let (inner, what) = Self.withoutBlanks(rest) ?? Self.withoutInvisible(rest) ?? Self.withoutName(rest)
+            ?? Self.withoutQuotes(rest)
+        {
             rest = inner
             if !others.contains(what) { others.append(what) }
         }
@@ -67,6 +69,13 @@ struct PastedText {
         return inner.count == text.count || inner.isEmpty ? nil : (String(inner), "blanks around it")
     }
 
+    /// What a page or a chat puts between words, such as a space without a width.
+    private static func withoutInvisible(_ text: String) -> (String, String)? {
+        let inner = text.unicodeScalars.filter { $0.properties.generalCategory != .format }
+        return inner.count == text.unicodeScalars.count || inner.isEmpty
+            ? nil : (String(String.UnicodeScalarView(inner)), "invisible characters in it")
+    }
+
     private static func withoutQuotes(_ text: String) -> (String, String)? {
         let pairs: [Character: Character] = ["\"": "\"", "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"]
         // A line of JSON ends with a comma.
@@ -77,6 +86,9 @@ struct PastedText {
 
     /// `client_secret: value`, `CLIENT_SECRET=value`. A secret may have these signs too, so the name has to be one.
     private static func withoutName(_ text: String) -> (String, String)? {
+        if let match = text.wholeMatch(of: /(?i:(?:authorization:\s*)?bearer)\s+(\S+)/) {
+            return (String(match.1), "a name before it")
+        }
         let assignment = /(?:export\s+)?["']?([A-Za-z_][A-Za-z0-9_.\-]*)["']?\s*[=:]\s*(\S.*)/
         guard let match = text.wholeMatch(of: assignment) else { return nil }
         let name = match.1.lowercased()

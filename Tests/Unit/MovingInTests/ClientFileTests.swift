@@ -29,6 +29,9 @@ struct ClientFileTests {
             + #""refresh_token": "R", "access_token": "t", "expiry": "0", "scope": "x"}"#,
         // mutt_oauth2.py, with a client of its own
         #"{"registration": "google", "authflow": "x", "client_id": "C", "client_secret": "S", "refresh_token": "R", "scope": "x"}"#,
+        // googleapis for Node
+        #"{"client_id": "C", "client_secret": "S", "tokens": {"access_token": "t", "refresh_token": "R"}, "scope": "x", "#
+            + #""token_uri": "https://oauth2.googleapis.com/token"}"#,
         // with the mark that other systems' editors write
         "\u{FEFF}"
             + #"{"type": "authorized_user", "client_id": "C", "client_secret": "S", "refresh_token": "R", "scope": "x"}"#,
