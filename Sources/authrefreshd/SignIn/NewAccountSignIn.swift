@@ -14,26 +14,16 @@ extension RefreshCoordinator {
         like snapshot: AccountSnapshot,
         follower: @escaping RunningSignIn.Follower
     ) throws(SignInStartError) -> (follower: Int, account: AccountID) {
-        let (source, now) = (snapshot.account, timebase.now())
+        let source = snapshot.account
         let registration = registrations.current(of: source.id, stored: source.registration)
         let account = source.another(name, id: signIns.number(forAdding: name), registration: registration)
-        if let failure = settings.failure(of: request, to: account) { throw .failed(failure) }
-        carryOut(signIns.endReplaced(by: request, of: account.id, at: now), at: now)
-        let (number, effects) = try signIns.start(
+        let number = try beginSignIn(
             request,
-            of: account,
-            by: settings.signIn(for: account),
-            policies: settings.profile(for: account)?.policies ?? SignInPolicies(),
-            stepUp: nil,
+            for: account,
             likeThatOf: source.name,
-            isForgotten: registration.isForgotten(after: snapshot.failure?.detail, at: now.wall),
-            profileSchemes: settings.profileSchemes(of: account),
-            isStopping: isStopping,
-            at: now,
+            after: snapshot.failure?.detail,
             follower: follower
         )
-        carryOut(effects, at: now)
-        wake()
         return (number, account.id)
     }
 

@@ -18,7 +18,32 @@ extension RefreshCoordinator {
         of snapshot: AccountSnapshot,
         follower: @escaping RunningSignIn.Follower
     ) throws(SignInStartError) -> Int {
-        let (account, now) = (snapshot.account, timebase.now())
+        let account = snapshot.account
+        return try beginSignIn(
+            request,
+            for: account,
+            after: snapshot.failure?.detail,
+            stepUp: stepUps[account.id],
+            lacksRefreshToken: snapshot.lacksRefreshToken || snapshot.state.interaction?.reason == .noRefreshToken,
+            isFirst: snapshot.state.generation == Generation(0) && account.grantFacts == GrantFacts(),
+            follower: follower
+        )
+    }
+
+    /// Begins a sign-in for `account`, which need not exist yet, or joins the current one.
+    ///
+    /// - Parameter failure: the last failure with its client.
+    func beginSignIn(
+        _ request: SignInRequest,
+        for account: Account,
+        likeThatOf source: AccountName? = nil,
+        after failure: FailureDetail?,
+        stepUp: StepUp? = nil,
+        lacksRefreshToken: Bool = false,
+        isFirst: Bool = false,
+        follower: @escaping RunningSignIn.Follower
+    ) throws(SignInStartError) -> Int {
+        let now = timebase.now()
         if let failure = settings.failure(of: request, to: account) { throw .failed(failure) }
         carryOut(signIns.endReplaced(by: request, of: account.id, at: now), at: now)
         let (number, effects) = try signIns.start(
@@ -26,10 +51,11 @@ extension RefreshCoordinator {
             of: account,
             by: settings.signIn(for: account),
             policies: settings.profile(for: account)?.policies ?? SignInPolicies(),
-            stepUp: stepUps[account.id],
-            lacksRefreshToken: snapshot.lacksRefreshToken || snapshot.state.interaction?.reason == .noRefreshToken,
-            isFirst: snapshot.state.generation == Generation(0) && account.grantFacts == GrantFacts(),
-            isForgotten: account.registration.isForgotten(after: snapshot.failure?.detail, at: now.wall),
+            stepUp: stepUp,
+            likeThatOf: source,
+            lacksRefreshToken: lacksRefreshToken,
+            isFirst: isFirst,
+            isForgotten: account.registration.isForgotten(after: failure, at: now.wall),
             profileSchemes: settings.profileSchemes(of: account),
             isStopping: isStopping,
             at: now,
