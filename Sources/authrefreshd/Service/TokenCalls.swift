@@ -171,8 +171,9 @@ extension RefreshCoordinator {
                 try stored(replyWithToken(held, of: snapshot, to: call, responder))
             {
                 // Replace the token before it expires, so that its users never wait.
-                let mayAsk = narrowing(by: target, of: snapshot) == .harmless
-                if isGood, standing == nil, mayAsk, held?.times.isDue(at: snapshot.at) == true {
+                if isGood, standing == nil, held?.times.isDue(at: snapshot.at) == true,
+                    narrowing(by: target, of: snapshot) == .harmless
+                {
                     submit(.demand(.targetNeeded(target)), for: id)
                 }
                 return
