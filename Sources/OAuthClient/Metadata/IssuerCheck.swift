@@ -66,7 +66,14 @@ extension ServerInspection {
         for count in (0...min(names.count, 6)).reversed() {
             let url = ([host] + names.prefix(count)).joined(separator: "/")
             guard url != issuer.url, let above = try? Issuer(url: url) else { continue }
-            if let found = try? await located(at: above) { return found }
+            do throws(MetadataError) {
+                return try await located(at: above)
+            } catch .noAnswer {
+                // It answered before. Each further question would wait as long.
+                return nil
+            } catch {
+                continue
+            }
         }
         return nil
     }

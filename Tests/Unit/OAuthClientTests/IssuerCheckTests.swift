@@ -74,6 +74,26 @@ struct IssuerCheckTests {
         #expect(finding == .contradicted(reason: Self.notPublished, other: other))
     }
 
+    @Test func `a server that no longer answers is not asked for every address above`() async throws {
+        let script: LoopbackServer.Script = { request, _ in
+            request.line.hasSuffix("/a/b/c") || request.line.hasPrefix("GET /a/b/c/")
+                ? [LoopbackServer.answer(404)] : [.close]
+        }
+        try await withServer(script) { server in
+            try await withClient { client in
+                let issuer = try Issuer(url: server.origin + "/a/b/c")
+                let finding = await client.inspection.finding(about: issuer, profile: nil)
+                #expect(finding == .contradicted(reason: Self.notPublished, other: nil))
+            }
+            // An address has two documents (OpenID Connect Discovery §4, RFC 8414 §3).
+            #expect(
+                server.requests.map(\.line).filter { !$0.contains("/a/b/c") } == [
+                    "GET /a/b/.well-known/openid-configuration", "GET /.well-known/oauth-authorization-server/a/b",
+                ]
+            )
+        }
+    }
+
     @Test func `a server that is no authorization server is reported as such`() async throws {
         let (finding, _) = try await finding("/x") { _, _ in nil }
         #expect(finding == .contradicted(reason: Self.notPublished, other: nil))
