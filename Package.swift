@@ -81,22 +81,22 @@ let package = Package(
         // The pure core: decides, and does nothing else.
         .target(name: "RefreshCore", dependencies: ["TextEncodings"], swiftSettings: strict + hotPath),
 
-        // The pure half of signing in: decides, and does nothing else.
-        .target(
-            name: "SignIn",
-            dependencies: ["CommandLineProgram", "RefreshCore", "TextEncodings"],
-            swiftSettings: strict + hotPath
-        ),
-
-        // How bytes, forms, dates and addresses are written as text.
+        // How bytes, forms, dates, addresses and JSON are written as text. JSON has one grammar, which shows repeated members and
+        // stops at limits.
         .target(name: "TextEncodings", swiftSettings: strict + hotPath),
 
-        // What servers publish and answer, read; what they are asked, written; the profiles of providers. Knows no network.
+        // What our programs need and no library has: how they end, and how their texts name things; what a terminal can show; the owner of
+        // a loopback connection; files on mounts that may not answer.
+        .target(name: "Basics", dependencies: ["CLinux", "TextEncodings"], swiftSettings: strict + hotPath),
+
+        // What servers publish and answer, read; what they are asked, written; the profiles of providers. Signs and validates, and knows
+        // no network and no clock.
         .target(
             name: "OAuthMessages",
             dependencies: [
-                "JOSE", "RefreshCore", "StrictJSON", "TextEncodings",
+                "RefreshCore", "TextEncodings",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             swiftSettings: strict + hotPath
         ),
@@ -106,18 +106,13 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev", "zlib1g-dev"])]),
         .target(
             name: "OAuthClient",
-            dependencies: [
-                "BlockingWork", "CCurl", "CLinux", "JOSE", "OAuthMessages", "RefreshCore", "TextEncodings",
-            ],
+            dependencies: ["Basics", "CCurl", "CLinux", "OAuthMessages", "RefreshCore", "TextEncodings"],
             swiftSettings: strict + hotPath
         ),
         .target(
             name: "AccountStorage",
             dependencies: [
-                "AuthRefreshInterface",
-                "BlockingWork",
-                "CommandLineProgram",
-                "RefreshCore",
+                "AuthRefreshInterface", "Basics", "RefreshCore",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -125,95 +120,21 @@ let package = Package(
             swiftSettings: strict + hotPath
         ),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .target(name: "Systemd", dependencies: ["CLinux", "CSystemd"], swiftSettings: strict + hotPath),
-        .target(
-            name: "SecretService",
-            dependencies: ["CSystemd", "RefreshCore", "Systemd"],
-            swiftSettings: strict + hotPath
-        ),
-
-        // JSON, read and written: one grammar, which shows repeated members and stops at limits.
-        .target(name: "StrictJSON", swiftSettings: strict + hotPath),
-        // Signs and validates; knows no network and no clock.
-        .target(
-            name: "JOSE",
-            dependencies: [
-                "RefreshCore", "StrictJSON", "TextEncodings",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-            ],
-            swiftSettings: strict + hotPath
-        ),
-
-        // Tells which user owns the other end of a loopback connection.
-        .target(name: "LoopbackPeer", dependencies: ["CLinux"], swiftSettings: strict),
-        .target(
-            name: "RedirectListener",
-            dependencies: [
-                "CommandLineProgram", "LoopbackPeer", "SignIn",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            swiftSettings: strict + hotPath
-        ),
-
+        .target(name: "Systemd", dependencies: ["CLinux", "CSystemd", "RefreshCore"], swiftSettings: strict + hotPath),
         // The wire.
         .systemLibrary(name: "CLinux"),
         .target(
             name: "Varlink",
-            dependencies: ["CLinux", "StrictJSON"],
+            dependencies: ["CLinux", "TextEncodings"],
             swiftSettings: strict + hotPath
         ),
         .target(
             name: "AuthRefreshInterface",
-            dependencies: ["CommandLineProgram"],
+            dependencies: ["Basics", "TextEncodings"],
             exclude: ["generate"],
             resources: [.embedInCode("io.authrefresh.varlink")],
             swiftSettings: strict + hotPath
         ),
-        .target(name: "VarlinkClient", dependencies: ["StrictJSON"], swiftSettings: strict + hotPath),
-
-        // Files that name a client and its grant, read: for authctl, which takes no more, and for moving in.
-        .target(
-            name: "ClientFiles",
-            dependencies: ["AuthRefreshInterface", "CommandLineProgram", "StrictJSON"],
-            swiftSettings: strict + hotPath
-        ),
-
-        // What other programs keep of accounts, read: bytes to accounts, and nothing else.
-        .target(
-            name: "MovingIn",
-            dependencies: [
-                "AuthRefreshInterface", "ClientFiles", "CommandLineProgram", "RefreshCore", "TextEncodings",
-                .product(name: "Yams", package: "Yams"),
-            ],
-            swiftSettings: strict
-        ),
-
-        // What a terminal can show, and text that is safe to show there.
-        .target(
-            name: "Terminal",
-            dependencies: ["AuthRefreshInterface", "CommandLineProgram"],
-            swiftSettings: strict + hotPath
-        ),
-
-        // What the programs that people start have in common: how they end, and how their texts name things.
-        .target(
-            name: "CommandLineProgram",
-            dependencies: ["CLinux", "TextEncodings"],
-            swiftSettings: strict + hotPath
-        ),
-
-        // A picture that a telephone reads off the terminal.
-        .target(name: "QRCode", swiftSettings: strict),
-
-        // What may hang: files on mounts that do not answer.
-        .target(name: "BlockingWork", swiftSettings: strict),
-
-        // What both programs do before anything else.
-        .target(name: "StandardDescriptors", swiftSettings: strict),
-
         // The loopback authorization server of the quickstart, the tests and the benchmarks.
         .target(
             name: "DemoIssuer",
@@ -235,13 +156,12 @@ let package = Package(
         .executableTarget(
             name: "authrefreshd",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CSwiftRuntime", "CommandLineProgram",
-                "OAuthClient", "OAuthMessages", "RedirectListener", "RefreshCore", "SecretService", "SignIn",
-                "StandardDescriptors",
-                "StrictJSON", "Systemd", "TextEncodings", "Varlink",
+                "AccountStorage", "AuthRefreshInterface", "Basics", "CSwiftRuntime", "OAuthClient", "OAuthMessages",
+                "RefreshCore", "Systemd", "TextEncodings", "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -254,8 +174,7 @@ let package = Package(
         .executableTarget(
             name: "authctl",
             dependencies: [
-                "AuthRefreshInterface", "CLinux", "CStartup", "ClientFiles", "CommandLineProgram", "LoopbackPeer",
-                "QRCode", "StandardDescriptors", "StrictJSON", "Terminal", "TextEncodings", "VarlinkClient",
+                "AuthRefreshInterface", "Basics", "CLinux", "CStartup", "TextEncodings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["HotPath/order-symbols", "HotPath/symbols.order"],
@@ -265,10 +184,7 @@ let package = Package(
         // Notifies on the desktop. `authctl`, which is static, cannot link libsystemd; `authctl agent` becomes this program.
         .executableTarget(
             name: "authagent",
-            dependencies: [
-                "AuthRefreshInterface", "CSystemd", "CommandLineProgram", "StandardDescriptors", "StrictJSON",
-                "Systemd", "TextEncodings", "VarlinkClient",
-            ],
+            dependencies: ["AuthRefreshInterface", "Basics", "CSystemd", "Systemd", "TextEncodings"],
             swiftSettings: strict + staticRuntime.swift,
             linkerSettings: staticRuntime.linker
         ),
@@ -276,8 +192,8 @@ let package = Package(
         .executableTarget(
             name: "authimport",
             dependencies: [
-                "AuthRefreshInterface", "CSwiftRuntime", "ClientFiles", "CommandLineProgram", "MovingIn",
-                "RefreshCore", "StandardDescriptors", "StrictJSON", "Terminal", "TextEncodings", "VarlinkClient",
+                "AuthRefreshInterface", "Basics", "CSwiftRuntime", "RefreshCore", "TextEncodings",
+                .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict + staticRuntime.swift,
             linkerSettings: staticRuntime.linker
@@ -287,8 +203,7 @@ let package = Package(
         .executableTarget(
             name: "authdemo",
             dependencies: [
-                "AuthRefreshInterface", "DemoIssuer", "StrictJSON", "Terminal", "VarlinkClient", "authctl",
-                "authrefreshd",
+                "AuthRefreshInterface", "Basics", "DemoIssuer", "TextEncodings", "authctl", "authrefreshd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -301,8 +216,8 @@ let package = Package(
         .executableTarget(
             name: "authbench",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "CCurl", "DemoIssuer", "RefreshCore", "StrictJSON", "Systemd",
-                "TestSupport", "VarlinkClient",
+                "AccountStorage", "AuthRefreshInterface", "CCurl", "DemoIssuer", "RefreshCore", "Systemd",
+                "TestSupport", "TextEncodings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -319,7 +234,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "AuthRefreshInterface", "CSpawn", "DemoIssuer", "StrictJSON", "VarlinkClient",
+                "AuthRefreshInterface", "CSpawn", "DemoIssuer", "TextEncodings",
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             path: "Tests/Support/TestSupport",
@@ -339,8 +254,8 @@ let package = Package(
         .executableTarget(
             name: "authtorture",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "CRecordingVFS", "DemoIssuer", "RefreshCore", "StrictJSON",
-                "Systemd", "TestSupport", "TextEncodings", "VarlinkClient",
+                "AccountStorage", "AuthRefreshInterface", "CRecordingVFS", "DemoIssuer", "RefreshCore", "Systemd",
+                "TestSupport", "TextEncodings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -353,10 +268,8 @@ let package = Package(
         .testTarget(
             name: "authrefreshdTests",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "ClientFiles", "CommandLineProgram",
-                "DemoIssuer", "MovingIn", "OAuthClient", "OAuthMessages", "RedirectListener", "RefreshCore", "SignIn",
-                "Systemd",
-                "TestSupport", "Varlink", "authctl", "authrefreshd",
+                "AccountStorage", "AuthRefreshInterface", "Basics", "DemoIssuer", "OAuthClient", "OAuthMessages",
+                "RefreshCore", "Systemd", "TestSupport", "Varlink", "authctl", "authimport", "authrefreshd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -367,8 +280,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AuthRefreshInterface", "DemoIssuer", "TestSupport", "VarlinkClient", "authctl",
-                "authimport", "authrefreshd",
+                "AuthRefreshInterface", "DemoIssuer", "TestSupport", "authctl", "authimport", "authrefreshd",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
@@ -379,20 +291,20 @@ let package = Package(
 
         .testTarget(
             name: "SecretServiceTests",
-            dependencies: ["SecretService"],
+            dependencies: ["Systemd"],
             path: "Tests/Unit/SecretServiceTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "SignInTests",
-            dependencies: ["RefreshCore", "SignIn", "TestSupport"],
+            dependencies: ["RefreshCore", "TestSupport", "authrefreshd"],
             path: "Tests/Unit/SignInTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "RedirectListenerTests",
             dependencies: [
-                "CommandLineProgram", "LoopbackPeer", "RedirectListener", "SignIn", "TestSupport",
+                "Basics", "TestSupport", "authrefreshd",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -408,7 +320,7 @@ let package = Package(
         .testTarget(
             name: "AccountStorageTests",
             dependencies: [
-                "AccountStorage", "BlockingWork", "CommandLineProgram", "RefreshCore", "TestSupport",
+                "AccountStorage", "Basics", "RefreshCore", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -425,9 +337,8 @@ let package = Package(
         .testTarget(
             name: "authctlTests",
             dependencies: [
-                "authctl", "authimport", "authrefreshd", "AuthRefreshInterface", "CLinux", "ClientFiles",
-                "CommandLineProgram", "MovingIn", "QRCode", "RefreshCore", "StrictJSON", "Terminal", "TestSupport",
-                "VarlinkClient",
+                "AuthRefreshInterface", "Basics", "CLinux", "RefreshCore", "TestSupport", "TextEncodings", "authctl",
+                "authimport", "authrefreshd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Unit/authctlTests",
@@ -435,14 +346,14 @@ let package = Package(
         ),
         .testTarget(
             name: "authagentTests",
-            dependencies: ["AuthRefreshInterface", "CommandLineProgram", "authagent"],
+            dependencies: ["AuthRefreshInterface", "Basics", "authagent"],
             path: "Tests/Unit/authagentTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [
-                "JOSE", "OAuthClient", "OAuthMessages", "RefreshCore", "TestSupport", "TextEncodings",
+                "OAuthClient", "OAuthMessages", "RefreshCore", "TestSupport", "TextEncodings",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -457,7 +368,7 @@ let package = Package(
         .testTarget(
             name: "JOSETests",
             dependencies: [
-                "JOSE", "RefreshCore", "StrictJSON", "TextEncodings",
+                "OAuthMessages", "RefreshCore", "TextEncodings",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
@@ -468,7 +379,7 @@ let package = Package(
         ),
         .testTarget(
             name: "VarlinkTests",
-            dependencies: ["StrictJSON", "TestSupport", "Varlink", "VarlinkClient"],
+            dependencies: ["AuthRefreshInterface", "TestSupport", "TextEncodings", "Varlink"],
             path: "Tests/Unit/VarlinkTests",
             swiftSettings: strict
         ),
@@ -480,27 +391,25 @@ let package = Package(
         ),
         .testTarget(
             name: "MovingInTests",
-            dependencies: [
-                "AuthRefreshInterface", "ClientFiles", "CommandLineProgram", "MovingIn", "RefreshCore", "TestSupport",
-            ],
+            dependencies: ["AuthRefreshInterface", "Basics", "RefreshCore", "TestSupport", "authimport"],
             path: "Tests/Unit/MovingInTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "QRCodeTests",
-            dependencies: ["QRCode"],
+            dependencies: ["Basics"],
             path: "Tests/Unit/QRCodeTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "StrictJSONTests",
-            dependencies: ["StrictJSON", "TestSupport"],
+            dependencies: ["TestSupport", "TextEncodings"],
             path: "Tests/Unit/StrictJSONTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "VarlinkClientTests",
-            dependencies: ["StrictJSON", "VarlinkClient"],
+            dependencies: ["AuthRefreshInterface", "TextEncodings"],
             path: "Tests/Unit/VarlinkClientTests",
             swiftSettings: strict
         ),
@@ -535,7 +444,7 @@ let package = Package(
         ),
         .testTarget(
             name: "authdemoTests",
-            dependencies: ["AuthRefreshInterface", "Terminal", "authctl", "authdemo", "authrefreshd"],
+            dependencies: ["AuthRefreshInterface", "Basics", "authctl", "authdemo", "authrefreshd"],
             path: "Tests/Unit/authdemoTests",
             swiftSettings: strict
         ),
@@ -550,7 +459,7 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
         .target(
             name: "AccountStorage",
             dependencies: [
-                "AuthRefreshInterface", "CommandLineProgram", "RefreshCore",
+                "AuthRefreshInterface", "Basics", "RefreshCore",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             sources: [
@@ -561,17 +470,26 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
         ),
         .target(
             name: "authctl",
-            dependencies: ["AuthRefreshInterface", "ClientFiles", "CommandLineProgram", "StrictJSON"],
+            dependencies: ["AuthRefreshInterface", "Basics", "TextEncodings"],
             sources: [
                 "Files/ImportedDocument.swift", "Report.swift", "WireText.swift",
             ],
             swiftSettings: strict
         ),
         .target(
+            name: "authimport",
+            dependencies: [
+                "AuthRefreshInterface", "Basics", "RefreshCore", "TextEncodings",
+                .product(name: "Yams", package: "Yams"),
+            ],
+            sources: ["ForeignFiles"],
+            swiftSettings: strict
+        ),
+        .target(
             name: "authrefreshd",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CommandLineProgram", "OAuthMessages",
-                "RefreshCore", "SignIn", "StrictJSON", "TextEncodings", "Varlink",
+                "AccountStorage", "AuthRefreshInterface", "Basics", "OAuthMessages", "RefreshCore", "TextEncodings",
+                "Varlink",
                 .product(name: "Yams", package: "Yams"),
             ],
             sources: [
@@ -582,7 +500,16 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
                 "Service/ServiceGrantCheck.swift",
                 "Service/SettingsReader.swift", "Service/SettingsReader+Client.swift",
                 "Service/SettingsReader+Delivery.swift", "Service/SettingsReader+Provider.swift",
-                "Service/VarlinkError+Interface.swift", "SignIn/RedirectChoice.swift",
+                "Service/VarlinkError+Interface.swift", "SignIn/Attempt/AuthorizationResponse.swift",
+                "SignIn/Attempt/DevicePolling.swift",
+                "SignIn/Attempt/HandedOnAddress.swift",
+                "SignIn/Attempt/RedirectHost.swift",
+                "SignIn/Attempt/RedirectListenerError.swift",
+                "SignIn/Attempt/RequestFilter.swift",
+                "SignIn/Attempt/SignInAttempt.swift",
+                "SignIn/Attempt/SignInEnd.swift",
+                "SignIn/Attempt/SignInPlan.swift",
+                "SignIn/RedirectChoice.swift",
             ],
             swiftSettings: strict
         ),
@@ -593,15 +520,17 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
         target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer", "-enable-testing", "-assert-config", "Debug"]))
     }
     let fuzzed: [Target.Dependency] = [
-        "AccountStorage", "AuthRefreshInterface", "ClientFiles", "CommandLineProgram", "JOSE", "MovingIn",
-        "OAuthMessages", "RefreshCore", "SignIn", "StrictJSON", "TextEncodings", "Varlink", "VarlinkClient", "authctl",
-        "authrefreshd",
+        "AccountStorage", "AuthRefreshInterface", "Basics", "OAuthMessages", "RefreshCore", "TextEncodings", "Varlink",
+        "authctl", "authimport", "authrefreshd",
     ]
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
         .executableTarget(
             name: "authfuzz",
-            dependencies: ["CFuzzer", .product(name: "Crypto", package: "swift-crypto")] + fuzzed,
+            dependencies: [
+                "CFuzzer",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ] + fuzzed,
             path: "Tests/Fuzz/Targets",
             swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]

@@ -1,4 +1,4 @@
-package import CommandLineProgram
+package import Basics
 
 /// The constants of `Finding`, and functions that create findings. A peer of another version may use other constants.
 extension Finding {

@@ -1,4 +1,4 @@
-import StrictJSON
+import TextEncodings
 
 /// Decodes a JSON value into a `Decodable`. It records which members were read, so that it can report the unknown ones.
 ///

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-package import StrictJSON
+package import TextEncodings
 
 /// A call as received.
 package struct VarlinkCall: Sendable {

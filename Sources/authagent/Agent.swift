@@ -1,9 +1,8 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import FoundationEssentials
 internal import Glibc
 internal import Systemd
-internal import VarlinkClient
 
 /// Shows the person at the screen which accounts need them, and starts the sign-in when they click.
 ///

@@ -1,9 +1,8 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import FoundationEssentials
-internal import StrictJSON
+internal import TextEncodings
 internal import Systemd
-internal import VarlinkClient
 
 /// The stream of replies to one call: changes for `Subscribe`, or questions for `ServeConfirmations`.
 struct DaemonFeed<Reply: Decodable>: ~Copyable {

@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import TextEncodings
 
 /// The text of a notification about an account that needs its user.

@@ -1,5 +1,5 @@
 internal import CSystemd
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
 internal import Systemd
 

@@ -1,6 +1,5 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import StandardDescriptors
 
 StandardDescriptors.fillGaps()
 _ = signal(SIGPIPE, SIG_IGN)

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
 
 /// The program: arguments in, exit status out.

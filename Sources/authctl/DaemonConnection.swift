@@ -1,9 +1,8 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import FoundationEssentials
 internal import Glibc
-internal import StrictJSON
-internal import VarlinkClient
+internal import TextEncodings
 
 /// A connection to the daemon that uses the interface's wire types.
 struct DaemonConnection: ~Copyable {

@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 
 /// Why a command failed, as people and programs see it: one error line, then hints.
 struct Report: Error, Hashable, Sendable {

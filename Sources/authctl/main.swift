@@ -1,6 +1,5 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import StandardDescriptors
 
 StandardDescriptors.fillGaps()
 // If the daemon goes away, there must be an error message and not a silent end. StandardOutput gives a closed pipe its

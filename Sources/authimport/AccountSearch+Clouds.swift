@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import MovingIn
+internal import Basics
 
 /// Azure CLI and kubelogin, whose accounts are in several files.
 extension AccountSearch {

@@ -1,8 +1,6 @@
 internal import AuthRefreshInterface
-internal import ClientFiles
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import MovingIn
 
 /// Finds the accounts of other programs in those programs' files.
 struct AccountSearch {

@@ -1,7 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import MovingIn
-internal import Terminal
+internal import Basics
 
 /// The table of found accounts that `--dry-run` shows.
 struct AccountTable {

@@ -1,10 +1,8 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import FoundationEssentials
-internal import MovingIn
 internal import RefreshCore
-internal import StrictJSON
-internal import VarlinkClient
+internal import TextEncodings
 
 /// The calls to the daemon, each on its own connection, because a person may think for a long time between two calls.
 struct Daemon {

@@ -1,9 +1,8 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import FoundationEssentials
-internal import MovingIn
 internal import RefreshCore
-internal import StrictJSON
+internal import TextEncodings
 
 /// An error of the daemon that an import can meet.
 struct ErrorReply {

@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import MovingIn
+internal import Basics
 
 /// An account found in another program.
 struct FoundAccount {

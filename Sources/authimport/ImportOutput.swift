@@ -1,8 +1,6 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import MovingIn
-internal import StrictJSON
-internal import Terminal
+internal import TextEncodings
 
 /// Writes the answer to standard output, and everything else to standard error.
 struct ImportOutput {

@@ -1,5 +1,4 @@
-internal import CommandLineProgram
-internal import MovingIn
+internal import Basics
 
 /// The arguments from `authctl import`, which has checked them. The value of each option is the next word.
 struct ImportRequest {

@@ -1,7 +1,5 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import MovingIn
-internal import Terminal
 
 /// One run of `authctl import`.
 struct ImportSession {

@@ -1,7 +1,6 @@
-internal import ClientFiles
-internal import CommandLineProgram
+internal import AuthRefreshInterface
+internal import Basics
 internal import Glibc
-internal import MovingIn
 
 /// Runs a program that prints its accounts. The output contains secrets; it comes through a pipe and stays in memory.
 struct SourceCommand {

@@ -1,7 +1,6 @@
-internal import ClientFiles
-internal import CommandLineProgram
+internal import AuthRefreshInterface
+internal import Basics
 internal import Glibc
-internal import MovingIn
 
 /// A file of another program.
 enum SourceFile {

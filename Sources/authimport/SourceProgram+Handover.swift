@@ -1,5 +1,4 @@
-internal import CommandLineProgram
-internal import MovingIn
+internal import Basics
 internal import TextEncodings
 
 /// How each program gives up an account.

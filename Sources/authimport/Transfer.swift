@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import MovingIn
+internal import Basics
 
 /// Takes over one account.
 struct Transfer {

@@ -1,6 +1,4 @@
-internal import CommandLineProgram
-internal import MovingIn
-internal import Terminal
+internal import Basics
 
 /// The result for one account, for people and for programs.
 struct TransferRecord {

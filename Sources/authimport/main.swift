@@ -1,10 +1,8 @@
 // For the linker: the YAML package needs Foundation, and a static Foundation is complete only if a static target
 // imports it.
 internal import Foundation
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import MovingIn
-internal import StandardDescriptors
 
 StandardDescriptors.fillGaps()
 _ = signal(SIGPIPE, SIG_IGN)

@@ -1,7 +1,6 @@
 internal import AccountStorage
-internal import CommandLineProgram
+internal import Basics
 internal import RefreshCore
-internal import SecretService
 internal import Systemd
 internal import Varlink
 

@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
 
 /// The places of the daemon's files, in the XDG Base Directory folders.

@@ -3,7 +3,7 @@ internal import CSwiftRuntime
 internal import Glibc
 internal import NIOCore
 internal import OAuthClient
-internal import StandardDescriptors
+internal import Basics
 
 /// The program: it chooses where its tasks run, then starts the command.
 @main

@@ -1,10 +1,9 @@
 import AuthRefreshInterface
 import DemoIssuer
 import Foundation
-import StrictJSON
+import TextEncodings
 import TestSupport
 import Testing
-import VarlinkClient
 
 @testable import authrefreshd
 

@@ -1,4 +1,4 @@
-package import CommandLineProgram
+package import Basics
 import Foundation
 import GRDB
 import Glibc

@@ -1,4 +1,4 @@
-import BlockingWork
+import Basics
 import Glibc
 import RefreshCore
 

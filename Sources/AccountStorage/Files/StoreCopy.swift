@@ -1,4 +1,4 @@
-import BlockingWork
+import Basics
 import Foundation
 import GRDB
 import GRDBSQLite

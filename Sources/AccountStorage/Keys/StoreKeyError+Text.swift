@@ -1,5 +1,4 @@
-import BlockingWork
-package import CommandLineProgram
+package import Basics
 import Glibc
 
 extension StoreKeyError {

@@ -1,4 +1,4 @@
-internal import BlockingWork
+internal import Basics
 
 /// Where a store key is kept.
 package enum StoreKeyPlace: String, Hashable, Sendable {

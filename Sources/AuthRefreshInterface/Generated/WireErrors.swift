@@ -1,5 +1,5 @@
 // Generated from io.authrefresh.varlink by Sources/AuthRefreshInterface/generate. Do not edit.
-package import CommandLineProgram
+package import Basics
 
 /// No account has this name.
 package struct NoSuchAccountError: InterfaceError {

@@ -1,5 +1,5 @@
 // Generated from io.authrefresh.varlink by Sources/AuthRefreshInterface/generate. Do not edit.
-package import CommandLineProgram
+package import Basics
 
 /// Describes a refresh that brought no tokens. It contains no secret.
 package struct FailureReport: Codable, Hashable, Sendable {

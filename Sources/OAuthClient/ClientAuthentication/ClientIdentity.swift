@@ -1,4 +1,3 @@
-import JOSE
 import OAuthMessages
 package import RefreshCore
 

@@ -1,4 +1,3 @@
-internal import JOSE
 package import OAuthMessages
 package import RefreshCore
 

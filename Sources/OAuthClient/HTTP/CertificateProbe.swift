@@ -1,4 +1,4 @@
-import BlockingWork
+import Basics
 import CCurl
 package import OAuthMessages
 package import RefreshCore

@@ -19,7 +19,7 @@ struct MetadataFetch: Sendable {
     }
 
     private struct Page {
-        let fields: [String: JSONValue]
+        let fields: [String: JSONTree]
         let serverDate: Timestamp?
         let body: [UInt8]
     }
@@ -67,7 +67,7 @@ struct MetadataFetch: Sendable {
         try? AuthorizationServerMetadata(
             issuer: key.issuer,
             template: key.profile?.issuerTemplate,
-            documents: kept.documents.compactMap { JSONValue.object(inAnswer: $0) }
+            documents: kept.documents.compactMap { JSONTree.object(inAnswer: $0) }
         ).amended(by: key.profile)
     }
 

@@ -42,7 +42,7 @@ package struct TokenIntrospection: Sendable {
         at endpoint: Endpoint,
         as client: RequestingClient,
         _ metadata: AuthorizationServerMetadata
-    ) async -> (fields: [String: JSONValue], serverDate: Timestamp?)? {
+    ) async -> (fields: [String: JSONTree], serverDate: Timestamp?)? {
         var post = servers.post(from: client, to: endpoint, metadata)
         post.deadline = servers.configuration.uptime() + min(Self.timeout, servers.configuration.totalTimeout)
         let fields = [("token", token.secret.reveal()), ("token_type_hint", "access_token")]

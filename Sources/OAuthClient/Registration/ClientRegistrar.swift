@@ -169,7 +169,7 @@ package struct ClientRegistrar: Sendable {
     ///   - limit: the time limit for reading and updating together. It is that of a single request, and less than the
     ///     daemon has for its end (`TimeoutStopSec=`): what a killed daemon received is lost.
     private func answer(
-        to document: [String: JSONValue]?,
+        to document: [String: JSONTree]?,
         _ management: RegistrationManagement,
         of client: RequestingClient,
         within limit: Duration
@@ -181,7 +181,7 @@ package struct ClientRegistrar: Sendable {
             endpoint: endpoint,
             method: document == nil ? .get : .put,
             headers: headers(management.accessToken, client.profile),
-            body: document.map { JSONValue.object($0).bytes },
+            body: document.map { JSONTree.object($0).bytes },
             caFile: client.profile?.caFile
         )
         return try await reply(to: message, of: client, hiding: management.accessToken, within: limit) {
@@ -239,7 +239,7 @@ package struct ClientRegistrar: Sendable {
         throw client.failure(conclusion, hiding: secret.map { [$0] } ?? [], now: servers.configuration.now())
     }
 
-    private func registered(_ fields: [String: JSONValue], for request: RegistrationRequest) -> RegisteredClient {
+    private func registered(_ fields: [String: JSONTree], for request: RegistrationRequest) -> RegisteredClient {
         let said = RegistrationAnswer(fields, from: request.client.issuer)
         let method = fields["token_endpoint_auth_method"]?.text.flatMap(ClientAuthentication.init)
         let algorithm = fields["id_token_signed_response_alg"]?.text.flatMap {
@@ -272,7 +272,7 @@ struct RegistrationAnswer {
     private let managementURI: String?
     private let managementToken: Secret?
 
-    init(_ fields: [String: JSONValue], from issuer: Issuer) {
+    init(_ fields: [String: JSONTree], from issuer: Issuer) {
         let secret = { (name: String) in fields[name]?.text.flatMap { $0.isEmpty ? nil : Secret($0) } }
         self.secret = secret("client_secret")
         concernsSecret = self.secret != nil || fields["client_secret_expires_at"] != nil
@@ -352,9 +352,9 @@ package struct RegistrationRequest: Sendable {
         return isSimpler ? simpler : nil
     }
 
-    var document: JSONValue {
-        let list = { (texts: [String]) in texts.isEmpty ? nil : JSONValue.array(texts.map(JSONValue.string)) }
-        let fields: [String: JSONValue?] = [
+    var document: JSONTree {
+        let list = { (texts: [String]) in texts.isEmpty ? nil : JSONTree.array(texts.map(JSONTree.string)) }
+        let fields: [String: JSONTree?] = [
             "client_name": .string(clientName),
             "application_type": .string("native"),
             "redirect_uris": list(redirectURIs),
@@ -362,11 +362,11 @@ package struct RegistrationRequest: Sendable {
             "response_types": grantTypes.contains("authorization_code") ? list(["code"]) : nil,
             "token_endpoint_auth_method": authentication.map { .string($0.rawValue) },
             "scope": scopes.isEmpty ? nil : .string(scopes.joined(separator: " ")),
-            "id_token_signed_response_alg": idTokenAlgorithm.map(JSONValue.string),
+            "id_token_signed_response_alg": idTokenAlgorithm.map(JSONTree.string),
             "post_logout_redirect_uris": list(postLogoutRedirectURIs),
-            "jwks": keySet.flatMap { JSONValue.object(in: Array($0.utf8)) }.map(JSONValue.object),
-            "software_id": softwareID.map(JSONValue.string),
-            "software_version": softwareVersion.map(JSONValue.string),
+            "jwks": keySet.flatMap { JSONTree.object(in: Array($0.utf8)) }.map(JSONTree.object),
+            "software_id": softwareID.map(JSONTree.string),
+            "software_version": softwareVersion.map(JSONTree.string),
         ]
         return .object(fields.compactMapValues { $0 })
     }

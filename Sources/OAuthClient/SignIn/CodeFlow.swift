@@ -1,4 +1,3 @@
-internal import JOSE
 package import OAuthMessages
 package import RefreshCore
 
@@ -277,7 +276,7 @@ enum KeptFields {
     private static let detailsLimit = 8192
 
     /// The granted details; nil if the answer has none, or more than can be shown.
-    static func details(in fields: [String: JSONValue]) -> String? {
+    static func details(in fields: [String: JSONTree]) -> String? {
         guard case .array? = fields[details], let bytes = fields[details]?.bytes, bytes.count <= detailsLimit else {
             return nil
         }
@@ -285,10 +284,10 @@ enum KeptFields {
     }
 
     /// The values in `fields` for those `names` that it has. Dots separate the names of nested objects.
-    static func read(_ names: [String], in fields: [String: JSONValue]) -> [String: String] {
+    static func read(_ names: [String], in fields: [String: JSONTree]) -> [String: String] {
         var kept: [String: String] = [:]
         for name in names {
-            var value: JSONValue? = .object(fields)
+            var value: JSONTree? = .object(fields)
             for step in name.split(separator: ".") { value = value?.member(String(step)) }
             let isPlain = { (text: String) in
                 text.utf8.count <= valueLimit && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }

@@ -1,5 +1,4 @@
-package import JOSE
-import OAuthMessages
+package import OAuthMessages
 package import RefreshCore
 
 /// Checks the ID token that comes with a grant (OpenID Connect Core §3.1.3.7). It knows what the ID token must contain,

@@ -1,4 +1,3 @@
-internal import JOSE
 internal import OAuthMessages
 package import RefreshCore
 
@@ -107,10 +106,10 @@ struct PersonLookup: Sendable {
         of answer: Answer,
         as client: RequestingClient,
         _ metadata: AuthorizationServerMetadata
-    ) async -> [String: JSONValue]? {
+    ) async -> [String: JSONTree]? {
         let kind = answer.headers.first(name: "content-type")?.prefix { $0 != ";" } ?? ""
         guard kind.lowercased().filter({ $0 != " " }) == "application/jwt" else {
-            return JSONValue.object(inAnswer: Array(answer.text))
+            return JSONTree.object(inAnswer: Array(answer.text))
         }
         guard let endpoint = metadata.endpoints.keySet else { return nil }
         let token = Secret(answer.text)
@@ -121,7 +120,7 @@ struct PersonLookup: Sendable {
         for age in [KeySetCache.usualAge, KeySetCache.renewalAge] {
             guard let keys = try? await servers.keySets.keys(for: source, age: age) else { return nil }
             do throws(JOSEError) {
-                return JSONValue.object(inAnswer: try validation.userInfo(token, keys: keys))
+                return JSONTree.object(inAnswer: try validation.userInfo(token, keys: keys))
             } catch {
                 guard error.mayBeKeyRotation else { return nil }
             }
@@ -187,7 +186,7 @@ extension SignedInPerson {
     }
 
     /// The person according to the UserInfo endpoint or introspection. `username` is the name of the field in RFC 7662.
-    fileprivate init(userInfo fields: [String: JSONValue], by profile: SignInProfile, hiding secret: Secret) {
+    fileprivate init(userInfo fields: [String: JSONTree], by profile: SignInProfile, hiding secret: Secret) {
         let text = { (name: String) in FailureText.clean(fields[name]?.word, hiding: [secret]) }
         // Subjects are compared byte for byte, so this one must not be cut.
         let stated = fields[profile.userSubject ?? "sub"]?.word

@@ -69,7 +69,7 @@ package enum BodyKind: String, Hashable, Sendable, CaseIterable {
 package struct AnswerBody: Sendable {
     package let kind: BodyKind
     /// The fields; empty unless `kind` is `fields`.
-    package let fields: [String: JSONValue]
+    package let fields: [String: JSONTree]
 
     package init(_ answer: Answer) {
         (kind, fields) = AnswerBody.read(answer)
@@ -78,13 +78,13 @@ package struct AnswerBody: Sendable {
     /// Whether there are fields, and no error among them.
     package var holdsAnswer: Bool { kind == .fields && ErrorReading(fields).error == nil }
 
-    private static func read(_ answer: Answer) -> (BodyKind, [String: JSONValue]) {
+    private static func read(_ answer: Answer) -> (BodyKind, [String: JSONTree]) {
         if answer.isTooLarge { return (.tooLarge, [:]) }
         let start = answer.text.drop { $0 <= 0x20 }
         guard let first = start.first else { return (.empty, [:]) }
         if first == UInt8(ascii: "<") { return (.html, [:]) }
         if first == UInt8(ascii: "{") {
-            return JSONValue.object(inAnswer: Array(start)).map { (.fields, $0) } ?? (.other, [:])
+            return JSONTree.object(inAnswer: Array(start)).map { (.fields, $0) } ?? (.other, [:])
         }
         // Some servers answer with a form, under any content type: Facebook did once, GitHub still does (without
         // Accept: application/json).
@@ -92,7 +92,7 @@ package struct AnswerBody: Sendable {
         let form = FormEncoding.parse(
             text[..<(text.lastIndex { !$0.isWhitespace }.map(text.index(after:)) ?? text.endIndex)]
         )
-        return form.map { (.fields, $0.mapValues(JSONValue.string)) } ?? (.other, [:])
+        return form.map { (.fields, $0.mapValues(JSONTree.string)) } ?? (.other, [:])
     }
 }
 

@@ -213,7 +213,7 @@ extension TokenDemand.Kind {
         var text = encoded.replacing("-", with: "+").replacing("_", with: "/")
         text = String(text.prefix { $0 != "=" })
         text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        guard let data = Data(base64Encoded: text), JSONValue.object(in: Array(data)) != nil else { return nil }
+        guard let data = Data(base64Encoded: text), JSONTree.object(in: Array(data)) != nil else { return nil }
         return String(decoding: data, as: UTF8.self)
     }
 }

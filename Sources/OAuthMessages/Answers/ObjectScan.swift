@@ -66,7 +66,7 @@ package enum WholeAnswer {
     ///
     /// - Parameter end: where the object ends.
     package static func isConclusive(_ text: [UInt8], until end: Int) -> Bool {
-        guard let fields = JSONValue.object(inAnswer: start(of: text[..<end])) else { return false }
+        guard let fields = JSONTree.object(inAnswer: start(of: text[..<end])) else { return false }
         return holdsToken(fields) || fields["error"].map { $0 != .null } ?? false
     }
 
@@ -76,7 +76,7 @@ package enum WholeAnswer {
     package static func part(of text: [UInt8], trustsServer: Bool) -> [UInt8]? {
         if let end = ObjectScan(text).end {
             let object = start(of: text[..<end])
-            guard JSONValue.object(inAnswer: object) != nil else { return nil }
+            guard JSONTree.object(inAnswer: object) != nil else { return nil }
             return isConclusive(text, until: end) || text[end...].allSatisfy { $0 <= 0x20 } ? object : nil
         }
         return trustsServer ? trailingTokens(in: text) : nil
@@ -92,7 +92,7 @@ package enum WholeAnswer {
         for begin in region.indices.filter({ region[$0] == UInt8(ascii: "{") }).suffix(beginningsMax) {
             guard ObjectScan(region[begin...]).end == end - begin else { continue }
             let object = Array(region[begin...])
-            if let fields = JSONValue.object(inAnswer: object), holdsToken(fields) {
+            if let fields = JSONTree.object(inAnswer: object), holdsToken(fields) {
                 found = object
                 break
             }
@@ -107,7 +107,7 @@ package enum WholeAnswer {
             && text.contains(UInt8(ascii: "="))
     }
 
-    private static func holdsToken(_ fields: [String: JSONValue]) -> Bool {
+    private static func holdsToken(_ fields: [String: JSONTree]) -> Bool {
         ["access_token", "refresh_token"].contains { fields[$0]?.text?.isEmpty == false }
     }
 

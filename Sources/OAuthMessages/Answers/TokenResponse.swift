@@ -76,12 +76,12 @@ package struct TokenResponseDecoder {
     }
 
     /// Whether `fields` contain an access token or a new refresh token.
-    package func takes(_ fields: [String: JSONValue]) -> Bool {
+    package func takes(_ fields: [String: JSONTree]) -> Bool {
         locate(fields) != nil
     }
 
     /// The tokens in `fields`; nil if they contain neither an access token nor a new refresh token.
-    package func decode(_ fields: [String: JSONValue]) -> TokenResponse? {
+    package func decode(_ fields: [String: JSONTree]) -> TokenResponse? {
         guard let (tokens, accessToken) = locate(fields) else { return nil }
         let rotated = newRefreshToken(in: tokens, accessToken)
         let flaw: AccessTokenFinding? =
@@ -114,7 +114,7 @@ package struct TokenResponseDecoder {
 
     /// The lifetime of the access token. With `validateAtMost` the token itself is of no use, and it is made to last
     /// until after the next validation.
-    private func statedLifetime(in tokens: [String: JSONValue]) -> (Duration?, LifetimeBasis) {
+    private func statedLifetime(in tokens: [String: JSONTree]) -> (Duration?, LifetimeBasis) {
         if let interval = profile?.validateAtMost?.duration { return (interval * 2, .stated) }
         var basis = LifetimeBasis.notStated
         for (name, form) in Self.lifetimeNames {
@@ -145,7 +145,7 @@ package struct TokenResponseDecoder {
         let assumed = profile?.defaultLifetime?.duration
         let parts = token?.split(separator: ".", omittingEmptySubsequences: false) ?? []
         guard parts.count == 3, let payload = Base64URL.decode(Array(parts[1].utf8)),
-            let end = JSONValue.object(in: payload)?["exp"],
+            let end = JSONTree.object(in: payload)?["exp"],
             // A token that seems to have ended already shows that one of the clocks is wrong.
             let rest = seconds(end, .instant).flatMap({ Self.plausible($0, cap: Self.longestLifetime) })
         else { return (assumed, basis) }
@@ -155,7 +155,7 @@ package struct TokenResponseDecoder {
 
     /// How long until a refresh is due. Refreshes come up to a tenth earlier than they are due (`RefreshRule`), so a
     /// fifth is added to keep them a whole interval apart.
-    private func refreshIn(in tokens: [String: JSONValue]) -> Duration? {
+    private func refreshIn(in tokens: [String: JSONTree]) -> Duration? {
         if let interval = profile?.validateAtMost?.duration { return interval * 6 / 5 }
         return duration([("refresh_in", .duration)], in: tokens, cap: Self.longestLifetime)
     }
@@ -164,12 +164,12 @@ package struct TokenResponseDecoder {
     ///
     /// The tokens are at the top (RFC 6749 §5.1), unless the profile says where they are. Its path may also lead to the
     /// access token itself, which has another name then.
-    private func locate(_ fields: [String: JSONValue]) -> (tokens: [String: JSONValue], accessToken: String?)? {
-        var places: [(tokens: [String: JSONValue], accessToken: String?)] = [
+    private func locate(_ fields: [String: JSONTree]) -> (tokens: [String: JSONTree], accessToken: String?)? {
+        var places: [(tokens: [String: JSONTree], accessToken: String?)] = [
             (fields, text(Self.accessTokenNames, in: fields))
         ]
         if let path = profile?.tokenPath, let last = path.last {
-            var above = JSONValue.object(fields)
+            var above = JSONTree.object(fields)
             for step in path.dropLast() { above = above.member(step) ?? .null }
             if let tokens = above.member(last)?.fields {
                 places.insert((tokens, text(Self.accessTokenNames, in: tokens)), at: 0)
@@ -187,7 +187,7 @@ package struct TokenResponseDecoder {
 
     /// The refresh token in `fields`, or the access token that is also one; nil if there is none, or only the one that was
     /// sent.
-    private func newRefreshToken(in fields: [String: JSONValue], _ accessToken: String?) -> RefreshToken? {
+    private func newRefreshToken(in fields: [String: JSONTree], _ accessToken: String?) -> RefreshToken? {
         let received = isOwnRefreshToken ? accessToken : text(Self.refreshTokenNames, in: fields)
         return received.map { RefreshToken(Secret($0)) }.flatMap { $0 == sent ? nil : $0 }
     }
@@ -197,13 +197,13 @@ package struct TokenResponseDecoder {
         token.utf8.allSatisfy { (0x20...0x7e).contains($0) }
     }
 
-    private func secret(_ names: [String], in fields: [String: JSONValue]) -> Secret? {
+    private func secret(_ names: [String], in fields: [String: JSONTree]) -> Secret? {
         text(names, in: fields).map { Secret($0) }
     }
 
     /// The value of the first of `names` that has one, without blanks around it. Some programs write "null" for no
     /// value, and numbers for tokens of digits.
-    private func text(_ names: [String], in fields: [String: JSONValue]) -> String? {
+    private func text(_ names: [String], in fields: [String: JSONTree]) -> String? {
         for name in names {
             guard let value = fields[name], value != .boolean(true), value != .boolean(false), let word = value.word
             else {
@@ -215,7 +215,7 @@ package struct TokenResponseDecoder {
         return nil
     }
 
-    private func refreshTokenLifetime(in fields: [String: JSONValue]) -> Duration? {
+    private func refreshTokenLifetime(in fields: [String: JSONTree]) -> Duration? {
         let isStated = Self.refreshTokenLifetimeNames.contains { name, _ in
             if case .some(let value) = fields[name], value != .null { true } else { false }
         }
@@ -229,7 +229,7 @@ package struct TokenResponseDecoder {
 
     /// The first of `names` whose value makes sense: finite, more than 0 and less than 300 years. At most `cap` is
     /// returned.
-    private func duration(_ names: [(String, Form)], in fields: [String: JSONValue], cap: Duration) -> Duration? {
+    private func duration(_ names: [(String, Form)], in fields: [String: JSONTree], cap: Duration) -> Duration? {
         for (name, form) in names {
             guard let value = fields[name], let seconds = seconds(value, form) else { continue }
             if let duration = Self.plausible(seconds, cap: cap) { return duration }
@@ -241,7 +241,7 @@ package struct TokenResponseDecoder {
         seconds >= 1 && seconds < 1e10 ? min(.seconds(Int64(seconds)), cap) : nil
     }
 
-    private func seconds(_ value: JSONValue, _ form: Form) -> Double? {
+    private func seconds(_ value: JSONTree, _ form: Form) -> Double? {
         switch form {
         case .duration:
             return value.seconds
@@ -254,7 +254,7 @@ package struct TokenResponseDecoder {
         }
     }
 
-    private func scopes(in fields: [String: JSONValue]) -> [String]? {
+    private func scopes(in fields: [String: JSONTree]) -> [String]? {
         let scopes: [String]
         // Twitch answers with an array, others with a string.
         if let list = fields["scope"]?.texts ?? fields["scopes"]?.texts {

@@ -295,7 +295,7 @@ package struct ErrorReading {
     package var claims: String?
     var hasClaimsChallenge: Bool { claims != nil }
 
-    package init(_ fields: [String: JSONValue]) {
+    package init(_ fields: [String: JSONTree]) {
         // Facebook and the APIs of Google put an object under "error".
         let inner = fields["error"]?.fields ?? [:]
         // Fitbit, Strava and other APIs list the errors. The first one counts.
@@ -331,7 +331,7 @@ package struct ErrorReading {
 
     /// `claims` if they are a JSON object, so that they can be requested; otherwise nil.
     package var demandedClaims: String? {
-        guard let claims, claims.utf8.count <= Self.claimsLimit, JSONValue.object(in: Array(claims.utf8)) != nil else {
+        guard let claims, claims.utf8.count <= Self.claimsLimit, JSONTree.object(in: Array(claims.utf8)) != nil else {
             return nil
         }
         return claims
@@ -348,13 +348,13 @@ package struct ErrorReading {
     }
 
     /// Whether a field holds a word. In the answers of many servers, "status" repeats the HTTP status.
-    private static func isWord(_ field: (key: String, value: JSONValue)) -> Bool {
+    private static func isWord(_ field: (key: String, value: JSONTree)) -> Bool {
         field.value.text.map { Int($0) == nil } ?? false
     }
 
     /// The value of the first of `names` that has one, as text. `false`, 0 and the empty string count as no value,
     /// because they say that there is no error.
-    private static func word(_ names: [String], in fields: [String: JSONValue]) -> String? {
+    private static func word(_ names: [String], in fields: [String: JSONTree]) -> String? {
         for name in names {
             switch fields[name] {
             case .string(let text) where !text.isEmpty: return text
@@ -368,7 +368,7 @@ package struct ErrorReading {
 
     /// Entra's codes: `AADSTS70043` from its list of numbers, or a code such as B2C's `AADB2C90080` from the beginning
     /// of the description.
-    private static func microsoftCodes(_ fields: [String: JSONValue], description: String?) -> [String] {
+    private static func microsoftCodes(_ fields: [String: JSONTree], description: String?) -> [String] {
         if case .array(let codes)? = fields["error_codes"] {
             let stated = codes.prefix(codesLimit).compactMap(\.word).filter { Int($0) != nil }
             if !stated.isEmpty { return stated.map { "AADSTS" + $0 } }

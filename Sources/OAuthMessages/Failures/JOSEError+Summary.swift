@@ -1,5 +1,3 @@
-package import JOSE
-
 extension JOSEError {
     /// What is wrong with the token or the key: "it is malformed".
     package var summary: String {

@@ -1,5 +1,3 @@
-internal import JOSE
-
 /// The algorithms that may sign ID tokens, by name.
 package enum IDTokenAlgorithm {
     /// The names of the algorithms that may sign an ID token, as in JOSE.

@@ -240,7 +240,7 @@ package struct GrantEndedAnswer: Hashable, Sendable {
     package func fits(_ answer: Answer, _ body: AnswerBody, workedBefore: Bool) -> Bool {
         guard answer.status == status else { return false }
         guard let field, let text else { return body.kind == .empty && workedBefore }
-        var place: JSONValue? = .object(body.fields)
+        var place: JSONTree? = .object(body.fields)
         for step in field.split(separator: ".") { place = place?.member(String(step)) }
         return place?.word?.lowercased() == text.lowercased()
     }

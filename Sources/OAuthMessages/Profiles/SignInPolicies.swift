@@ -1,5 +1,3 @@
-package import JOSE
-
 /// What a provider profile says about policies. A policy is a name in the provider's endpoints that decides what a
 /// person goes through at the sign-in, such as the user flows and custom policies of Azure AD B2C.
 package struct SignInPolicies: Hashable, Sendable {

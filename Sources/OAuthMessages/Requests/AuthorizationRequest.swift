@@ -1,5 +1,4 @@
 internal import Crypto
-internal import JOSE
 package import RefreshCore
 internal import TextEncodings
 
@@ -195,11 +194,11 @@ extension AuthorizationRequest {
     /// that each have a `type` (RFC 9396 §2).
     package static func details(_ text: String) -> String? {
         // The text is read as the only member of an object. A text that adds members of its own is refused.
-        let wrapped = JSONValue.object(in: Array(#"{"value":\#(text)}"#.utf8))
+        let wrapped = JSONTree.object(in: Array(#"{"value":\#(text)}"#.utf8))
         guard let wrapped, wrapped.count == 1, case .array(let details)? = wrapped["value"], !details.isEmpty,
             details.allSatisfy({ $0.fields?["type"]?.text?.isEmpty == false })
         else { return nil }
-        return String(decoding: JSONValue.array(details).bytes, as: UTF8.self)
+        return String(decoding: JSONTree.array(details).bytes, as: UTF8.self)
     }
 }
 

@@ -20,7 +20,7 @@ package enum BodyFormat: String, Hashable, Sendable, CaseIterable {
         case .form:
             FormEncoding.body(fields)
         case .json:
-            JSONValue.object(Dictionary(fields.map { ($0.name, .string($0.value)) }) { first, _ in first }).bytes
+            JSONTree.object(Dictionary(fields.map { ($0.name, .string($0.value)) }) { first, _ in first }).bytes
         }
     }
 }

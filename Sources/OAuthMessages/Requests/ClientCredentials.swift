@@ -1,4 +1,3 @@
-package import JOSE
 package import RefreshCore
 internal import TextEncodings
 

@@ -1,4 +1,3 @@
-internal import JOSE
 package import RefreshCore
 
 /// Why a client's key cannot be used.

@@ -103,7 +103,7 @@ extension AuthorizationServerMetadata {
     package init(
         issuer: Issuer,
         template: String?,
-        documents: [[String: JSONValue]]
+        documents: [[String: JSONTree]]
     ) throws(MetadataError) {
         // The issuer is compared byte for byte (RFC 8414 §3.3). Otherwise one server could pose as another. Entra's
         // template is the known exception.
@@ -145,7 +145,7 @@ extension AuthorizationServerMetadata {
 /// The fields of an issuer's own documents. Those of the first document are preferred.
 private struct MetadataReading {
     let issuer: Issuer
-    let documents: [[String: JSONValue]]
+    let documents: [[String: JSONTree]]
 
     /// - Throws: `unusableEndpoint`.
     func endpoint(_ name: String) throws(MetadataError) -> Endpoint? {

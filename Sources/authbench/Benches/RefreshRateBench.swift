@@ -5,8 +5,7 @@ internal import Foundation
 internal import RefreshCore
 internal import Systemd
 internal import TestSupport
-internal import StrictJSON
-internal import VarlinkClient
+internal import TextEncodings
 
 /// Measures refreshes per second with 64 under way at any time, alternating with libcurl alone against the same
 /// server.

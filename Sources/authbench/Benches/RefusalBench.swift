@@ -1,7 +1,6 @@
 internal import AuthRefreshInterface
-internal import StrictJSON
+internal import TextEncodings
 internal import TestSupport
-internal import VarlinkClient
 
 /// Measures how long a program outside of an account's list waits for its refusal, if the account has a token and if it
 /// has none. Work on a token, such as reading the disk or asking a server, would show in the difference.

@@ -2,8 +2,7 @@ internal import AuthRefreshInterface
 internal import Foundation
 internal import Glibc
 internal import TestSupport
-internal import StrictJSON
-internal import VarlinkClient
+internal import TextEncodings
 
 /// Measures one forced refresh with rotation, from request to answer, alternating with one exchange and two fsyncs.
 struct RotateBench {

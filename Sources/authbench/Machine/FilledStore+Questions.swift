@@ -1,7 +1,6 @@
 internal import AuthRefreshInterface
 internal import TestSupport
-internal import StrictJSON
-internal import VarlinkClient
+internal import TextEncodings
 
 /// The calls to the store's daemon.
 extension FilledStore {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
 
 /// Checks the arguments before the parser does.

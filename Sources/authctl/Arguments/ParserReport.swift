@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CommandLineProgram
+internal import Basics
 internal import TextEncodings
 
 /// Gives the argument parser's messages the format of all our messages.

@@ -1,8 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
-internal import ClientFiles
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 internal import TextEncodings
 
 /// `authctl account edit`.

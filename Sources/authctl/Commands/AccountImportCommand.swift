@@ -1,9 +1,7 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
-internal import ClientFiles
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import Terminal
 
 /// `authctl account import`.
 struct AccountImportCommand: ParsableCommand {

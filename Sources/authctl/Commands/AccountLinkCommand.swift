@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 
 /// `authctl account link-token-file`.
 struct AccountLinkCommand: ParsableCommand {

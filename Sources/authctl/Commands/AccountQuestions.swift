@@ -1,7 +1,5 @@
 internal import AuthRefreshInterface
-internal import ClientFiles
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 internal import TextEncodings
 
 /// Everything that a new account needs: from the arguments, and by asking the person for the rest.

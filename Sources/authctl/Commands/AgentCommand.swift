@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CommandLineProgram
+internal import Basics
 
 /// `authctl agent`.
 struct AgentCommand: ParsableCommand {

@@ -1,8 +1,7 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import StrictJSON
-internal import Terminal
+internal import Basics
+internal import TextEncodings
 
 /// `authctl docker-credential`, also called `docker-credential-authctl`.
 struct DockerCredentialCommand: ParsableCommand {

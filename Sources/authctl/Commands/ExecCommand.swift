@@ -1,7 +1,6 @@
 internal import ArgumentParser
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import Terminal
 
 /// `authctl exec`.
 struct ExecCommand: ParsableCommand {

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 
 /// The options of `authctl login` that create a missing account. `authctl account add` has all settings.
 struct NewAccountOptions: ParsableArguments {

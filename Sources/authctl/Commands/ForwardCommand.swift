@@ -1,8 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
-internal import VarlinkClient
+internal import Basics
 
 /// `authctl forward`.
 struct ForwardCommand: ParsableCommand {

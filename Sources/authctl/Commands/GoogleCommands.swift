@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import CommandLineProgram
-internal import StrictJSON
+internal import Basics
+internal import TextEncodings
 
 /// `authctl google-executable`.
 struct GoogleExecutableCommand: ParsableCommand {

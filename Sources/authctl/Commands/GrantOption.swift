@@ -1,4 +1,4 @@
-internal import Terminal
+internal import Basics
 
 /// The values of `--grant`: how a service account gets its tokens.
 enum GrantOption: String, CaseIterable, Sendable {

@@ -1,8 +1,7 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import Terminal
 internal import TextEncodings
 
 /// `authctl history`.

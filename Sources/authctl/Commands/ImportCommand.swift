@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
 
 /// `authctl import`.
@@ -33,7 +33,7 @@ struct ImportCommand: ParsableCommand {
             """
     )
 
-    /// The programs, the same as in `MovingIn.SourceProgram`. This program is linked statically and does not contain
+    /// The programs, the same as in `authimport.SourceProgram`. This program is linked statically and does not contain
     /// the code that reads their files.
     enum Program: String, CaseIterable, ExpressibleByArgument {
         case oidcAgent = "oidc-agent"

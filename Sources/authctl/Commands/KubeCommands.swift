@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import StrictJSON
+internal import Basics
 internal import TextEncodings
 
 /// `authctl kube-credential`.

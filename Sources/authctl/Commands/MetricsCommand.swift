@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 
 /// `authctl metrics`.
 struct MetricsCommand: ParsableCommand {

@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 
 /// Finds the account for a command that names none.
 enum OnlyAccount {

@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
 
 /// A program of ours in the same folder as authctl. It does what authctl cannot, because authctl is linked statically

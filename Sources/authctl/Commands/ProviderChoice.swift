@@ -1,4 +1,4 @@
-internal import Terminal
+internal import Basics
 internal import TextEncodings
 
 /// A list of providers. A person chooses one by number, by name, or by the beginning of its name.

@@ -1,6 +1,5 @@
 internal import ArgumentParser
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 
 /// The option for the token that some servers demand for a registration (RFC 7591 §3, "initial access token").
 struct RegistrationPermission: ParsableArguments {

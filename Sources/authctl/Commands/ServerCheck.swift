@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 internal import TextEncodings
 
 /// The daemon's result of checking the server of a new account.

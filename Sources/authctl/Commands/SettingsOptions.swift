@@ -1,8 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
-internal import ClientFiles
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 
 /// The options that describe an account, for `add` and `edit`.
 struct SettingsOptions: ParsableArguments {

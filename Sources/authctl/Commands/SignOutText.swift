@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 
 /// The text about one step of a sign-out.
 struct SignOutText {

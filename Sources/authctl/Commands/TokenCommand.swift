@@ -1,10 +1,7 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import StrictJSON
-internal import Terminal
+internal import Basics
 internal import TextEncodings
-internal import VarlinkClient
 
 /// `authctl token`.
 struct TokenCommand: ParsableCommand {

@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 internal import TextEncodings
 
 /// Finds problems: first by local checks, then by asking the daemon.

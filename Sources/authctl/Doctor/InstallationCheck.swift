@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 
 /// Looks for the daemon's program in all places of installations. A package and `systemd/install` may both be there.
 struct InstallationCheck {

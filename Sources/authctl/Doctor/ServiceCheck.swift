@@ -1,7 +1,6 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import Terminal
 
 /// Checks the units' state in the service manager, and whether they continue after the session.
 struct ServiceCheck {

@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 
 /// Checks the environment of this shell: the user, the variables, and which `authctl` it finds.
 struct SessionCheck {

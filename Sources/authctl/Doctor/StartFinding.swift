@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 
 /// Why the service could not start, as far as systemd's exit status or the daemon's own tells it (systemd.exec(5),
 /// "Process Exit Codes").

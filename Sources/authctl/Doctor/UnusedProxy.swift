@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import TextEncodings
 
 /// The proxy of this shell, which the daemon does not use: a service does not see the variables of a shell.

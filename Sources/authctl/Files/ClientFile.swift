@@ -1,5 +1,5 @@
-internal import ClientFiles
-internal import CommandLineProgram
+internal import AuthRefreshInterface
+internal import Basics
 internal import TextEncodings
 
 extension FileClient {

@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import ClientFiles
-internal import CommandLineProgram
+internal import Basics
 
 /// The JSON document that `account export` writes and `account import` reads: an account with its secrets.
 struct AccountDocument: Codable {

@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
 
 /// A file that a person names for output. All commands write their files through this type.

@@ -1,5 +1,5 @@
-internal import ClientFiles
-internal import CommandLineProgram
+internal import AuthRefreshInterface
+internal import Basics
 internal import TextEncodings
 
 /// A secret as people copy it: from a shell script, a program's settings, or an address.

@@ -1,6 +1,5 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import Terminal
 
 /// Asks on the terminal, with echo.
 enum Question {

@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
 
 /// Reads secrets from a file, from standard input, or from a terminal without echo.

@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
 
 /// A symbolic link to a token file at a place where a program expects it. The user's service manager creates it at each

@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
 
 /// A child process on the same terminal.

@@ -1,7 +1,6 @@
 internal import AuthRefreshInterface
 internal import Glibc
-internal import StrictJSON
-internal import VarlinkClient
+internal import TextEncodings
 
 /// A connected program on the other machine. It makes one call at a time, and the next is read only after the answer.
 final class ForwardClient {

@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import StrictJSON
+internal import Basics
+internal import TextEncodings
 
 /// The limits on what the other machine can make `authctl forward` hold.
 struct ForwardingLimits {

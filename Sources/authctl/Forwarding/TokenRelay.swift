@@ -1,6 +1,6 @@
 internal import CLinux
 internal import Glibc
-internal import VarlinkClient
+internal import AuthRefreshInterface
 
 /// Accepts and serves programs of the other machine. None of them waits for another.
 final class TokenRelay {

@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import Terminal
+internal import Basics
 internal import TextEncodings
 
 /// The output of `authctl history`: a plot, followed by the events.

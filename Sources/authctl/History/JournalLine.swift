@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 
 /// A journal line of the daemon about an account, in the format of `journalctl -o json`.
 struct JournalLine: Decodable, Sendable {

@@ -1,8 +1,6 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import StrictJSON
+internal import Basics
 internal import TextEncodings
-internal import VarlinkClient
 
 /// The request of `authctl token`. Both ways of reading the arguments produce it.
 struct TokenRequest: Hashable, Sendable {

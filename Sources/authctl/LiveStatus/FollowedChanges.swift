@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 
 /// The daemon's changes, and those of the next daemon after one has ended: an upgrade restarts the daemon.
 ///

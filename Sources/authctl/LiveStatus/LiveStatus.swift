@@ -1,7 +1,6 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import Terminal
 internal import TextEncodings
 
 /// Runs `authctl status --watch`: it shows the table of `authctl status` and updates it in place until the user quits.

@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 
 // The results with `--json` that are not plain replies of the interface. The documentation's page "JSON-of-authctl"
 // lists the fields.

@@ -1,6 +1,4 @@
-internal import CommandLineProgram
-internal import StrictJSON
-internal import Terminal
+internal import Basics
 internal import TextEncodings
 
 extension Report {

@@ -1,8 +1,7 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import StrictJSON
-internal import Terminal
-internal import VarlinkClient
+internal import TextEncodings
+internal import AuthRefreshInterface
 
 /// Standard input.
 enum StandardInput {

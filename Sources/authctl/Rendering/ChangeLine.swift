@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import Terminal
+internal import Basics
 internal import TextEncodings
 
 /// One line of `authctl watch`: `2026-11-22 14:02:31  work  token-refreshed  fresh until 15:02 (in 60 min)`.

@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import Terminal
+internal import Basics
 internal import TextEncodings
 
 /// An account's settings as lines of name and value.

@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 internal import TextEncodings
 
 /// What the user should know about an account in addition to its line in the table.

@@ -1,7 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import StrictJSON
-internal import Terminal
+internal import Basics
 internal import TextEncodings
 
 /// One account's state in one line: `fresh until 14:02 (in 59 min)`.

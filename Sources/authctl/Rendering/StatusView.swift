@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 internal import TextEncodings
 
 /// The output of `authctl status`: a table, then what to do, then a summary in one line.

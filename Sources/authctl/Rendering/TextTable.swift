@@ -1,4 +1,4 @@
-internal import Terminal
+internal import Basics
 
 /// Aligns text in columns.
 struct TextTable {

@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import Terminal
+internal import Basics
 internal import TextEncodings
 
 /// Plain words for codes on the wire.

@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 
 /// The end of a sign-in without tokens.
 extension ErrorReply {

@@ -1,9 +1,6 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import StrictJSON
-internal import Terminal
+internal import Basics
 internal import TextEncodings
-internal import VarlinkClient
 
 extension ErrorReply {
     /// The exit status and the lines for the user. There is one row for each error of the interface and of Varlink.

@@ -1,5 +1,5 @@
-internal import CommandLineProgram
-internal import VarlinkClient
+internal import Basics
+internal import AuthRefreshInterface
 
 /// Why a call got no answer. An error reply counts as an answer.
 extension Report {

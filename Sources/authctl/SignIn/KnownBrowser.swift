@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 
 /// A browser that we know how to open a private window with.
 struct KnownBrowser: Equatable, Sendable {

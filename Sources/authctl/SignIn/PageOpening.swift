@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
 
 /// Opens a page for the person. It keeps the browser's process, and the way in which the browser gets the address.

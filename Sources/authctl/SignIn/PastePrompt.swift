@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
 
 /// The prompt for pasting an address, together with the other lines that are shown while the program waits for a

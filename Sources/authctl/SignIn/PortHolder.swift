@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Terminal
+internal import Basics
 
 /// Who listens on a port of this machine. The daemon cannot look, because it may not see the user's other processes.
 enum PortHolder {

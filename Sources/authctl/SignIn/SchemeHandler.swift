@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 
 /// Makes the desktop pass addresses with a URI scheme to `authctl callback`.
 enum SchemeHandler {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import LoopbackPeer
+internal import Basics
 
 /// Brings a secret address to a browser. The browser is started with an address on loopback, which redirects to the
 /// secret address once and then no longer works.

@@ -1,7 +1,6 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import Terminal
 
 /// One sign-in on this terminal. The daemon runs it. This program shows it, opens the browser, and passes on what the
 /// person pastes.

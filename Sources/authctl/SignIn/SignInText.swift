@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import Terminal
+internal import Basics
 
 /// The text for the person who signs in. It contains no secret.
 struct SignInText {

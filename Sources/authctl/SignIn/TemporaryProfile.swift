@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
 
 /// An empty folder for a browser's profile.

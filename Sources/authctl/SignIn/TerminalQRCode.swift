@@ -1,5 +1,4 @@
-internal import QRCode
-internal import Terminal
+internal import Basics
 
 /// A QR code as lines for a terminal. Each character shows two modules, one above the other.
 struct TerminalQRCode {

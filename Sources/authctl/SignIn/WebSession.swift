@@ -1,7 +1,6 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import Terminal
 
 /// One web session on this terminal. This program opens a page, and the daemon waits for the browser to come back.
 ///

@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 
 /// The browser that shows a page to the person, and the kind of window.
 struct WindowChoice: Sendable {

@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 
 extension CalledName {
     /// The name on this machine. It is determined only when there is a text to show.

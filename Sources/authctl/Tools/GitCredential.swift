@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 
 /// A request of git to its credential helper (git-credential(1), "INPUT/OUTPUT FORMAT").
 struct GitCredential {

@@ -1,6 +1,6 @@
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import StrictJSON
+internal import TextEncodings
 
 /// A version of `client.authentication.k8s.io`, the protocol between client-go and its credential plugins.
 enum KubeVersion: String, CaseIterable, Sendable {

@@ -1,7 +1,6 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
-internal import Terminal
 
 /// Reads what a tool writes to its helper's standard input.
 enum ToolInput {

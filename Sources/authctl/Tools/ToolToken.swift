@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import Terminal
+internal import Basics
 
 /// A token for another program: an access token, or the account's ID token.
 struct ToolToken {

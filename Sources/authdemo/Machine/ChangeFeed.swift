@@ -1,8 +1,7 @@
 internal import AuthRefreshInterface
 internal import Dispatch
 internal import Foundation
-internal import StrictJSON
-internal import VarlinkClient
+internal import TextEncodings
 
 /// Follows the daemon's `Subscribe` on a separate thread until the connection ends.
 enum ChangeFeed {

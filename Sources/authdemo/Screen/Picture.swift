@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import Terminal
+internal import Basics
 
 /// A scene as lines that fit into the terminal: the table of accounts above, the events below.
 struct Picture {

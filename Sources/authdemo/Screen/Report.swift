@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import Terminal
+internal import Basics
 
 /// An event in the show.
 struct Report: Sendable {

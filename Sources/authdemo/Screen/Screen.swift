@@ -1,4 +1,4 @@
-internal import Terminal
+internal import Basics
 
 /// The viewer's output: a picture that is redrawn in place on a terminal, or a line for each report.
 struct Screen {

@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 internal import DemoIssuer
 internal import Dispatch
 internal import Glibc
-internal import Terminal
+internal import Basics
 
 /// A show with an authorization server, the real daemon and the real `authctl`.
 struct Show {

@@ -1,11 +1,9 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import OAuthClient
 internal import OAuthMessages
-internal import RedirectListener
 internal import RefreshCore
-internal import SignIn
 
 /// Registers a client for an account at its server (RFC 7591).
 struct DynamicRegistration: Sendable {

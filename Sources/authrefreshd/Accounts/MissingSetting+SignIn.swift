@@ -1,7 +1,6 @@
-internal import CommandLineProgram
+internal import Basics
 internal import OAuthMessages
 internal import RefreshCore
-internal import SignIn
 
 extension RefreshConfiguration {
     /// The first setting that `account` lacks; nil if people can sign in.

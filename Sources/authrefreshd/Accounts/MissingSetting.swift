@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 internal import OAuthMessages
 
 /// A setting that the provider needs and the account lacks, so that nobody can sign in to it.

@@ -1,7 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import RefreshCore
-internal import SignIn
 
 /// Carries out what people do with accounts. When a call returns, its change is durable.
 extension RefreshCoordinator {

@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import BlockingWork
-internal import CommandLineProgram
+internal import Basics
 internal import Foundation
 internal import OAuthMessages
 internal import RefreshCore

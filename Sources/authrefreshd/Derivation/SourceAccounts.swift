@@ -1,5 +1,5 @@
 internal import AccountStorage
-internal import BlockingWork
+internal import Basics
 internal import OAuthClient
 internal import OAuthMessages
 internal import RefreshCore

@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import Glibc
 
 /// Checks the executable of the running daemon. After an upgrade, there is another file in its place.

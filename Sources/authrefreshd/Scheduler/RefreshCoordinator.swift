@@ -1,12 +1,11 @@
 internal import AccountStorage
-internal import CommandLineProgram
+internal import Basics
 internal import Dispatch
 internal import Glibc
 internal import Logging
 internal import OAuthClient
 internal import OAuthMessages
 internal import RefreshCore
-internal import SignIn
 internal import Varlink
 
 /// Keeps all accounts fresh: it reads what is due, decides, commits and acts.

@@ -1,10 +1,9 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import OAuthClient
 internal import OAuthMessages
 internal import RefreshCore
-internal import SignIn
 internal import Varlink
 
 /// The calls about accounts.

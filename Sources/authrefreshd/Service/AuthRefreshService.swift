@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
-internal import BlockingWork
-internal import CommandLineProgram
+internal import Basics
 internal import Dispatch
 internal import RefreshCore
 internal import Varlink

@@ -1,9 +1,9 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import Dispatch
 internal import RefreshCore
-internal import StrictJSON
+internal import TextEncodings
 internal import Synchronization
 internal import Systemd
 internal import Varlink

@@ -1,4 +1,4 @@
-internal import BlockingWork
+internal import Basics
 internal import RefreshCore
 internal import Systemd
 internal import Varlink

@@ -1,3 +1,4 @@
+internal import Basics
 internal import AuthRefreshInterface
 internal import Synchronization
 internal import Systemd

@@ -1,7 +1,7 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import JOSE
+internal import Basics
+internal import OAuthMessages
 internal import OAuthClient
 internal import RefreshCore
 internal import Varlink

@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import StrictJSON
+internal import TextEncodings
 internal import Varlink
 
 /// The plainest call of `AcquireToken`, which mail clients make all day. It is answered on the socket's thread if the

@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import RefreshCore
 internal import Varlink
 

@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import OAuthMessages
 internal import RefreshCore
 internal import TextEncodings

@@ -1,10 +1,9 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import Dispatch
 internal import OAuthMessages
 internal import RefreshCore
-internal import SignIn
 internal import Varlink
 
 /// The calls about signing in. Like `ImportGrant`, they bring a grant and return no secret, so every process of the

@@ -1,6 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import Dispatch
 internal import OAuthClient
 internal import RefreshCore

@@ -1,10 +1,10 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import OAuthClient
 internal import OAuthMessages
 internal import RefreshCore
-internal import StrictJSON
+internal import TextEncodings
 internal import Varlink
 
 /// The calls for access tokens, and about rejected ones.

@@ -1,9 +1,8 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import OAuthClient
 internal import RefreshCore
-internal import SignIn
 internal import Varlink
 
 extension AccountSnapshot {

@@ -1,8 +1,7 @@
 internal import AccountStorage
-internal import CommandLineProgram
+internal import Basics
 internal import OAuthMessages
 internal import RefreshCore
-internal import SignIn
 
 /// Accounts that are added by a sign-in, for several people with one client.
 extension RefreshCoordinator {

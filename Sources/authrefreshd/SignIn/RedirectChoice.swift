@@ -1,6 +1,5 @@
 internal import OAuthMessages
 internal import RefreshCore
-internal import SignIn
 
 /// Where the server sends the browser back to.
 enum RedirectChoice: Hashable {

@@ -2,9 +2,7 @@ internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Dispatch
 internal import OAuthMessages
-internal import RedirectListener
 internal import RefreshCore
-internal import SignIn
 
 /// Sign-ins and step-ups.
 extension RefreshCoordinator {

@@ -1,12 +1,9 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import JOSE
-internal import OAuthClient
+internal import Basics
 internal import OAuthMessages
-internal import RedirectListener
+internal import OAuthClient
 internal import RefreshCore
-internal import SignIn
 internal import TextEncodings
 
 /// A sign-in that is under way. It is only in memory, because its secrets are worthless after a restart.

@@ -1,6 +1,5 @@
-internal import CommandLineProgram
+internal import Basics
 internal import RefreshCore
-internal import SignIn
 
 extension SignInEnd {
     /// What names the policy in which people reset their password.

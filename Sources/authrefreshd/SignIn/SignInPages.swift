@@ -1,7 +1,5 @@
-internal import CommandLineProgram
-internal import RedirectListener
+internal import Basics
 internal import RefreshCore
-internal import SignIn
 
 /// The pages that the browser shows.
 extension RedirectPage {

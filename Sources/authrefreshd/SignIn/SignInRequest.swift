@@ -1,8 +1,7 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import OAuthMessages
 internal import RefreshCore
-internal import SignIn
 internal import Varlink
 
 /// The options of a requested sign-in.

@@ -1,11 +1,8 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
-internal import JOSE
-internal import OAuthClient
+internal import Basics
 internal import OAuthMessages
-internal import RedirectListener
+internal import OAuthClient
 internal import RefreshCore
-internal import SignIn
 internal import Varlink
 
 /// The sign-ins under way, at most one for each account: their followers, their answers and their requests to servers.

@@ -1,6 +1,5 @@
 internal import AccountStorage
 internal import Dispatch
-internal import SecretService
 internal import Systemd
 
 /// Opens the store, and tries again whenever what it waits for may have come.

@@ -1,8 +1,7 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
-internal import JOSE
+internal import OAuthMessages
 internal import RefreshCore
-internal import StrictJSON
 internal import TextEncodings
 
 /// The current content of an account's token file.

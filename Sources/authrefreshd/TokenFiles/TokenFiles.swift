@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import BlockingWork
+internal import Basics
 internal import RefreshCore
 
 /// The token files of accounts: their intended and their actual content.

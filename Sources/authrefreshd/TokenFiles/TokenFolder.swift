@@ -1,4 +1,4 @@
-internal import BlockingWork
+internal import Basics
 internal import Glibc
 internal import RefreshCore
 

@@ -1,5 +1,4 @@
-internal import CommandLineProgram
-internal import SignIn
+internal import Basics
 internal import TextEncodings
 internal import Varlink
 

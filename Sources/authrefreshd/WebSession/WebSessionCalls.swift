@@ -1,9 +1,7 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
+internal import Basics
 internal import Dispatch
-internal import RedirectListener
 internal import RefreshCore
-internal import SignIn
 internal import Varlink
 
 /// The calls about web sessions. They return no secret of the daemon, so every process of the user may call them, like

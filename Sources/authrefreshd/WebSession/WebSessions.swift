@@ -1,8 +1,6 @@
 internal import AuthRefreshInterface
 internal import Dispatch
-internal import RedirectListener
 internal import RefreshCore
-internal import SignIn
 internal import TextEncodings
 internal import Varlink
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import TextEncodings
 @testable internal import OAuthMessages
 internal import RefreshCore
-@testable internal import SignIn
+@testable internal import authrefreshd
 
 /// Answers that come back through a browser: the request to the loopback listener, its query or form, and text that a
 /// person pastes.

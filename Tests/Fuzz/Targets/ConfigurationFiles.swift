@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 @testable internal import OAuthMessages
 internal import RefreshCore
 @testable internal import authrefreshd

@@ -1,7 +1,7 @@
 internal import Crypto
 internal import Foundation
 internal import TextEncodings
-@testable internal import JOSE
+@testable internal import OAuthMessages
 internal import RefreshCore
 
 /// ID tokens, checked with a known key.

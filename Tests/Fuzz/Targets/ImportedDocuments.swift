@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+internal import Basics
 
 @testable internal import authctl
 

@@ -1,4 +1,4 @@
-@testable internal import JOSE
+@testable internal import OAuthMessages
 internal import RefreshCore
 
 /// A server's public keys.
@@ -7,11 +7,14 @@ enum KeySets {
         guard let set = try? JWKSet(input) else { return }
         require(set.keys.count <= JWKSet.countLimit, "no more keys are taken than the limit says")
         for entry in set.keys {
-            let written = JOSE.TokenValue.object(entry.key.members).written
+            let written = OAuthMessages.TokenValue.object(entry.key.members).written
             guard let object = try? JSONObject(Array(written.utf8)), let again = PublicKey(jwk: object) else {
                 return require(false, "a key that was taken is taken again when it is written")
             }
-            require(JOSE.TokenValue.object(again.members).written == written, "a key stays the same when it is written")
+            require(
+                OAuthMessages.TokenValue.object(again.members).written == written,
+                "a key stays the same when it is written"
+            )
             for algorithm in SigningAlgorithm.allCases {
                 require(!entry.key.isValid([], of: input, by: algorithm), "nothing at all is no signature")
                 require(

@@ -1,7 +1,6 @@
 internal import AuthRefreshInterface
-internal import ClientFiles
-internal import CommandLineProgram
-internal import MovingIn
+internal import Basics
+internal import authimport
 internal import RefreshCore
 
 /// The files in which other programs keep accounts.

@@ -1,6 +1,6 @@
 internal import Foundation
 @testable internal import OAuthMessages
-@testable internal import StrictJSON
+@testable internal import TextEncodings
 
 /// One text, parsed in four ways: by the index, by the view that looks for parts, by Foundation, and as servers'
 /// answers are parsed.
@@ -28,13 +28,13 @@ enum StrictJSONTexts {
         if !hasRepeatedNames(document.root) { compareWithFoundation(input, value) }
     }
 
-    private static func hasRepeatedNames(_ value: StrictJSON.JSONValue) -> Bool {
+    private static func hasRepeatedNames(_ value: TextEncodings.JSONValue) -> Bool {
         let members = value.members ?? []
         return Set(members.map(\.key)).count < members.count
             || (members.map(\.value) + (value.elements ?? [])).contains(where: hasRepeatedNames)
     }
 
-    private static func hasLongNumbers(_ value: StrictJSON.JSONValue) -> Bool {
+    private static func hasLongNumbers(_ value: TextEncodings.JSONValue) -> Bool {
         value.numberText.map { $0.utf8.count > 15 } ?? false
             || ((value.members ?? []).map(\.value) + (value.elements ?? [])).contains(where: hasLongNumbers)
     }
@@ -70,7 +70,7 @@ indirect enum PlainValue: Equatable {
     }
 
     /// Nil if a string in it is not valid text.
-    init?(_ value: StrictJSON.JSONValue) {
+    init?(_ value: TextEncodings.JSONValue) {
         if value.isNull {
             self = .null
         } else if let bool = value.bool {

@@ -1,9 +1,6 @@
 @testable internal import OAuthMessages
 internal import RefreshCore
 
-/// `StrictJSON` has a `JSONValue`, too.
-typealias AnswerValue = JSONValue
-
 /// Answers of a token endpoint: tokens or errors.
 ///
 /// The first byte of an input is the status, the first line is `Retry-After`, the second is `Date`, and the rest is the
@@ -39,10 +36,10 @@ enum TokenAnswers {
     }()
 
     /// A parsed value can be written, and parses to the same value again.
-    private static func checkEncoding(_ fields: [String: AnswerValue]) {
+    private static func checkEncoding(_ fields: [String: JSONTree]) {
         guard !fields.isEmpty else { return }
-        let written = AnswerValue.object(fields).bytes
-        require(AnswerValue.object(in: written) == fields, "an answer reads the same when it was written")
+        let written = JSONTree.object(fields).bytes
+        require(JSONTree.object(in: written) == fields, "an answer reads the same when it was written")
     }
 
     private static func checkTokens(_ body: AnswerBody, _ answer: Answer, profile: ProviderProfile?) {

@@ -2,7 +2,7 @@ internal import AccountStorage
 @testable internal import AuthRefreshInterface
 internal import OAuthMessages
 internal import RefreshCore
-@testable internal import StrictJSON
+@testable internal import TextEncodings
 @testable internal import Varlink
 @testable internal import authrefreshd
 

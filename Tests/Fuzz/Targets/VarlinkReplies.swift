@@ -1,5 +1,5 @@
-internal import StrictJSON
-@testable internal import VarlinkClient
+internal import TextEncodings
+@testable internal import AuthRefreshInterface
 
 /// The replies of a Varlink service to `authctl`. The token that a mail program gets must be the token that was sent.
 enum VarlinkReplies {

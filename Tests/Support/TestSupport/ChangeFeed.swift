@@ -1,7 +1,6 @@
 package import AuthRefreshInterface
 import Foundation
-import StrictJSON
-import VarlinkClient
+import TextEncodings
 
 /// A subscriber of the daemon that reads as fast as it can.
 package final class ChangeFeed: Sendable {

@@ -1,8 +1,7 @@
 package import AuthRefreshInterface
 import Foundation
-import StrictJSON
+import TextEncodings
 import Synchronization
-import VarlinkClient
 
 /// A folder in which daemons run, one after the other, with everything that they need and nothing of the machine's own.
 package final class DaemonStage: Sendable {

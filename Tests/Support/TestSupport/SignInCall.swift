@@ -1,7 +1,6 @@
 package import AuthRefreshInterface
 import Foundation
-import StrictJSON
-import VarlinkClient
+import TextEncodings
 
 /// A caller of `StartSignIn` that reads all replies to the end.
 package final class SignInCall: Sendable {

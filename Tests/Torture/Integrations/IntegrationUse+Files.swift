@@ -1,8 +1,7 @@
 internal import AuthRefreshInterface
 internal import Foundation
-internal import StrictJSON
+internal import TextEncodings
 internal import TestSupport
-internal import VarlinkClient
 
 extension IntegrationUse {
     /// Reads the account's token file as other programs do, after the daemon has written what it can.

@@ -1,8 +1,7 @@
 internal import AuthRefreshInterface
 internal import DemoIssuer
 internal import TestSupport
-internal import StrictJSON
-internal import VarlinkClient
+internal import TextEncodings
 
 /// Many callers who all find the same token expired.
 enum ExpiredTokenTrial {

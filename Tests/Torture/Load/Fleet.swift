@@ -2,8 +2,7 @@ internal import AuthRefreshInterface
 internal import DemoIssuer
 internal import Foundation
 internal import TestSupport
-internal import StrictJSON
-internal import VarlinkClient
+internal import TextEncodings
 
 /// Many accounts of one daemon at one server.
 struct Fleet: Sendable {

@@ -1,8 +1,7 @@
 internal import AuthRefreshInterface
-internal import StrictJSON
+internal import TextEncodings
 internal import Synchronization
 internal import TestSupport
-internal import VarlinkClient
 
 /// A subscriber that checks from the changes that none is missing, and that no account was ever without a token.
 final class FleetFeed: Sendable {

@@ -1,9 +1,8 @@
 internal import AuthRefreshInterface
 internal import Foundation
-internal import StrictJSON
+internal import TextEncodings
 internal import Synchronization
 internal import TestSupport
-internal import VarlinkClient
 
 /// Callers that ask for tokens and states all the time, and check the answers.
 final class FleetSampler: Sendable {

@@ -1,8 +1,7 @@
 internal import AuthRefreshInterface
 internal import Synchronization
 internal import TestSupport
-internal import StrictJSON
-internal import VarlinkClient
+internal import TextEncodings
 
 /// The last change of each account, according to a subscription.
 final class LastChanges: Sendable {

@@ -1,5 +1,4 @@
-import BlockingWork
-import CommandLineProgram
+import Basics
 import Foundation
 import GRDB
 import RefreshCore

@@ -1,4 +1,4 @@
-import CommandLineProgram
+import Basics
 import Crypto
 import Foundation
 import GRDB

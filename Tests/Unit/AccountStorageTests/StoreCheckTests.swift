@@ -1,4 +1,4 @@
-import CommandLineProgram
+import Basics
 import Foundation
 import GRDB
 import RefreshCore

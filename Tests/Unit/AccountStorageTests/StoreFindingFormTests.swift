@@ -1,5 +1,5 @@
 import AccountStorage
-import CommandLineProgram
+import Basics
 import RefreshCore
 import TestSupport
 import Testing

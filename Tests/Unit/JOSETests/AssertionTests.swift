@@ -4,7 +4,7 @@ import RefreshCore
 import Testing
 import TextEncodings
 
-@testable import JOSE
+@testable import OAuthMessages
 
 /// The tokens that we sign, byte for byte where the specification is exact.
 @Suite struct AssertionTests {

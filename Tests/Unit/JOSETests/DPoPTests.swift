@@ -4,7 +4,7 @@ import RefreshCore
 import Testing
 import TextEncodings
 
-@testable import JOSE
+@testable import OAuthMessages
 
 @Suite struct DPoPTests {
     private static let random = [UInt8](repeating: 7, count: 16)

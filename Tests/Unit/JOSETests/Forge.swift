@@ -4,7 +4,7 @@ import FoundationEssentials
 import RefreshCore
 import TextEncodings
 
-@testable import JOSE
+@testable import OAuthMessages
 
 /// Makes tokens like an authorization server or an attacker. The test chooses header and claims freely.
 enum Forge {

@@ -5,7 +5,7 @@ import RefreshCore
 import Testing
 import TextEncodings
 
-@testable import JOSE
+@testable import OAuthMessages
 
 /// What an attacker or a broken server may send instead of an ID token.
 @Suite struct IDTokenAttackTests {

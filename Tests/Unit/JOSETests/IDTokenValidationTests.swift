@@ -2,7 +2,7 @@ import FoundationEssentials
 import RefreshCore
 import Testing
 
-@testable import JOSE
+@testable import OAuthMessages
 
 @Suite struct IDTokenValidationTests {
     private static let seconds = Forge.now.microseconds / 1_000_000

@@ -6,7 +6,7 @@ import RefreshCore
 import Testing
 import TextEncodings
 
-@testable import JOSE
+@testable import OAuthMessages
 
 /// JWTKit, an independent implementation, must accept what we sign, and we must accept what it signs.
 @Suite struct InteropTests {
@@ -77,7 +77,7 @@ import TextEncodings
 
     @Test(arguments: algorithms) func `a token that JWTKit signs is valid`(algorithm: SigningAlgorithm) async throws {
         let (signer, pem) = try await collection(algorithm)
-        let key = try JOSE.PrivateKey(Secret(pem))
+        let key = try OAuthMessages.PrivateKey(Secret(pem))
         let keys = try JWKSet(Array(#"{"keys":[\#(key.publicJWK(keyID: "k1"))]}"#.utf8))
         let token = Secret(try await signer.sign(Claims(), kid: "k1"))
         #expect(try CompactJWS(token).algorithm == algorithm)
@@ -90,7 +90,7 @@ import TextEncodings
     ) async throws {
         let (verifier, pem) = try await collection(algorithm)
         let signer = try TokenSigner(
-            key: JOSE.PrivateKey(Secret(pem)),
+            key: OAuthMessages.PrivateKey(Secret(pem)),
             keyID: "k1",
             offered: [algorithm.rawValue]
         )

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 import TextEncodings
 
-@testable import JOSE
+@testable import OAuthMessages
 
 @Suite struct JWKSetTests {
     private func set(_ keys: String...) throws(JOSEError) -> JWKSet {

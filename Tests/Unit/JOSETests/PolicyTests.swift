@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-@testable import JOSE
+@testable import OAuthMessages
 
 /// The policy of an ID token (Azure AD B2C) decides about validity as the issuer does.
 @Suite struct PolicyTests {

@@ -5,7 +5,7 @@ import RefreshCore
 import Testing
 import TextEncodings
 
-@testable import JOSE
+@testable import OAuthMessages
 
 @Suite struct PrivateKeyTests {
     /// A key of each kind as PKCS #8 text, and in the older format of its kind, if there is one.

@@ -4,7 +4,7 @@ import RefreshCore
 import Testing
 import TextEncodings
 
-@testable import JOSE
+@testable import OAuthMessages
 
 /// The examples of the specifications, calculated again.
 @Suite struct RFCVectorTests {

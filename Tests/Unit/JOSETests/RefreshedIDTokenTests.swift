@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-@testable import JOSE
+@testable import OAuthMessages
 
 /// An ID token from a refresh, compared with the one from the sign-in (OpenID Connect Core §12.2).
 @Suite struct RefreshedIDTokenTests {

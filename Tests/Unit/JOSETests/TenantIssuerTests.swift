@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-@testable import JOSE
+@testable import OAuthMessages
 
 /// Entra's shared authorities: the account has one issuer, and the tokens of each tenant have another.
 @Suite struct TenantIssuerTests {

@@ -1,6 +1,5 @@
 import AuthRefreshInterface
-import ClientFiles
-import CommandLineProgram
+import Basics
 import Testing
 
 /// The JSON files of other programs that name a client. The names of their members come from the programs' sources.

@@ -1,7 +1,7 @@
 import AuthRefreshInterface
-import CommandLineProgram
+import Basics
 import Foundation
-import MovingIn
+import authimport
 import RefreshCore
 import Testing
 

@@ -1,7 +1,6 @@
 import AuthRefreshInterface
-import ClientFiles
-import CommandLineProgram
-import MovingIn
+import Basics
+import authimport
 import RefreshCore
 import Testing
 

@@ -1,4 +1,4 @@
-import MovingIn
+import authimport
 import Testing
 
 @Suite struct SourceProgramTests {

@@ -10,8 +10,8 @@ struct ClientAuthenticationTests {
     private struct Vectors: Decodable {
         struct Vector: Decodable {
             let id: String
-            let input: [String: JSONValue]
-            let expect: [String: JSONValue]
+            let input: [String: JSONTree]
+            let expect: [String: JSONTree]
         }
 
         let vectors: [Vector]

@@ -4,9 +4,8 @@ import RefreshCore
 import Testing
 import TextEncodings
 
-@testable import JOSE
-@testable import OAuthClient
 @testable import OAuthMessages
+@testable import OAuthClient
 
 /// Clients that sign their credentials: `private_key_jwt`, `client_secret_jwt`, Apple's secret.
 struct ClientKeyTests {

@@ -4,9 +4,8 @@ import NIOPosix
 import RefreshCore
 import Testing
 
-@testable import JOSE
-@testable import OAuthClient
 @testable import OAuthMessages
+@testable import OAuthClient
 
 /// Refreshes of tokens that are bound to a key (RFC 9449).
 struct DPoPRequestTests {

@@ -3,11 +3,11 @@ import Foundation
 @testable import OAuthMessages
 
 /// For reading fixtures, which contain answers unchanged. The client itself reads answers with `StrictJSON`.
-extension JSONValue: Decodable {
+extension JSONTree: Decodable {
     init(from decoder: any Decoder) throws {
-        if let fields = try? [String: JSONValue](from: decoder) {
+        if let fields = try? [String: JSONTree](from: decoder) {
             self = .object(fields)
-        } else if let elements = try? [JSONValue](from: decoder) {
+        } else if let elements = try? [JSONTree](from: decoder) {
             self = .array(elements)
         } else {
             let container = try decoder.singleValueContainer()

@@ -10,7 +10,7 @@ struct MetadataTests {
     private struct Published: Decodable {
         let path: String
         let status: Int
-        let document: [String: JSONValue]
+        let document: [String: JSONTree]
     }
 
     private static let issuers = [
@@ -18,7 +18,7 @@ struct MetadataTests {
         "mcp-fastmcp": "http://127.0.0.1:4901/", "oidc-provider-mock": "http://127.0.0.1:9400",
     ]
 
-    private func recorded(_ server: String) throws -> [[String: JSONValue]] {
+    private func recorded(_ server: String) throws -> [[String: JSONTree]] {
         let all = try JSONDecoder().decode([String: [Published]].self, from: Fixture.data("metadata.json"))
         return try #require(all[server]).map(\.document)
     }
@@ -55,7 +55,7 @@ struct MetadataTests {
 
     @Test(arguments: ["https://a.example/", "https://A.example", "https://a.example:443", "https://b.example", ""])
     func `a document for another issuer is refused; issuers are compared byte for byte`(_ published: String) throws {
-        let document = ["issuer": JSONValue.string(published), "token_endpoint": .string("https://a.example/t")]
+        let document = ["issuer": JSONTree.string(published), "token_endpoint": .string("https://a.example/t")]
         let issuer = try Issuer(url: "https://a.example")
         let error = #expect(throws: MetadataError.self) {
             try AuthorizationServerMetadata(issuer: issuer, template: nil, documents: [document])
@@ -66,7 +66,7 @@ struct MetadataTests {
 
     @Test func `Entra's template is accepted only if a profile names it`() throws {
         let template = "https://login.microsoftonline.com/{tenantid}/v2.0"
-        let document = ["issuer": JSONValue.string(template), "token_endpoint": .string("https://a.example/t")]
+        let document = ["issuer": JSONTree.string(template), "token_endpoint": .string("https://a.example/t")]
         let issuer = try Issuer(url: "https://login.microsoftonline.com/common/v2.0")
         let metadata = try AuthorizationServerMetadata(issuer: issuer, template: template, documents: [document])
         #expect(metadata.tokenEndpoint.url == "https://a.example/t")
@@ -76,9 +76,9 @@ struct MetadataTests {
     }
 
     @Test func `a document of another issuer is ignored if the other document is right`() throws {
-        let own = ["issuer": JSONValue.string("https://a.example"), "token_endpoint": .string("https://a.example/t")]
+        let own = ["issuer": JSONTree.string("https://a.example"), "token_endpoint": .string("https://a.example/t")]
         let other = [
-            "issuer": JSONValue.string("https://b.example"), "revocation_endpoint": .string("https://b.example/r"),
+            "issuer": JSONTree.string("https://b.example"), "revocation_endpoint": .string("https://b.example/r"),
         ]
         let issuer = try Issuer(url: "https://a.example")
         let metadata = try AuthorizationServerMetadata(issuer: issuer, template: nil, documents: [other, own])
@@ -90,7 +90,7 @@ struct MetadataTests {
         "https://[::1]/t", "https://[0:0:0:0:0:0:0:1]/t", "http://[0::1]/t", "https://[::ffff:127.0.0.1]/t",
     ])
     func `an endpoint to which tokens must not be sent is refused`(_ url: String) throws {
-        let document = ["issuer": JSONValue.string("https://a.example"), "token_endpoint": .string(url)]
+        let document = ["issuer": JSONTree.string("https://a.example"), "token_endpoint": .string(url)]
         let issuer = try Issuer(url: "https://a.example")
         #expect(throws: MetadataError.unusableEndpoint("token_endpoint")) {
             try AuthorizationServerMetadata(issuer: issuer, template: nil, documents: [document])
@@ -99,7 +99,7 @@ struct MetadataTests {
 
     @Test func `an endpoint with a double slash is kept unchanged`() throws {
         let url = "https://a.example//api/token"
-        let document = ["issuer": JSONValue.string("https://a.example"), "token_endpoint": .string(url)]
+        let document = ["issuer": JSONTree.string("https://a.example"), "token_endpoint": .string(url)]
         let issuer = try Issuer(url: "https://a.example")
         let metadata = try AuthorizationServerMetadata(issuer: issuer, template: nil, documents: [document])
         #expect(metadata.tokenEndpoint.url == url)
@@ -174,8 +174,8 @@ struct MetadataTests {
         #expect(published.amended(by: nil) == published)
     }
 
-    private func metadata(_ fields: [String: JSONValue]) throws -> AuthorizationServerMetadata {
-        let base = ["issuer": JSONValue.string("https://a.example"), "token_endpoint": .string("https://a.example/t")]
+    private func metadata(_ fields: [String: JSONTree]) throws -> AuthorizationServerMetadata {
+        let base = ["issuer": JSONTree.string("https://a.example"), "token_endpoint": .string("https://a.example/t")]
         return try AuthorizationServerMetadata(
             issuer: try Issuer(url: "https://a.example"),
             template: nil,

@@ -52,7 +52,7 @@ struct MutatedAnswerTests {
         case .failure(let failure) where failure.cause == .timeLimit: return "it hangs: \(text)"
         case .failure(let failure): return expected.isWhole ? "\(failure.cause): \(text)" : nil
         case .success(let answer):
-            let token = JSONValue.object(inAnswer: answer.body)?["refresh_token"]?.text
+            let token = JSONTree.object(inAnswer: answer.body)?["refresh_token"]?.text
             if expected.isWhole { return token == expected.token ? nil : "lost: \(text)" }
             return expected.isCut && token != nil ? "made up: \(text)" : nil
         }

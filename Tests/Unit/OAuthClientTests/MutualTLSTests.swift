@@ -75,7 +75,7 @@ struct MutualTLSTests {
 
     @Test func `clients with a certificate go to the endpoint that the server has for them`() throws {
         let issuer = try Issuer(url: "https://op.example")
-        let fields: [String: JSONValue] = [
+        let fields: [String: JSONTree] = [
             "issuer": .string("https://op.example"), "token_endpoint": .string("https://op.example/token"),
             "revocation_endpoint": .string("https://op.example/revoke"),
             "mtls_endpoint_aliases": .object(["token_endpoint": .string("https://mtls.op.example/token")]),

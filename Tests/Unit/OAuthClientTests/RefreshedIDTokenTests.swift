@@ -7,7 +7,7 @@ import Testing
 /// The ID token that comes with a refresh (OpenID Connect Core §12.2).
 struct RefreshedIDTokenTests {
     private func refresh(
-        _ claims: [String: JSONValue],
+        _ claims: [String: JSONTree],
         algorithm: String = "ES256",
         subject: String? = "alice"
     ) async throws -> RefreshOutcome {
@@ -35,7 +35,7 @@ struct RefreshedIDTokenTests {
 
     struct Change: Sendable, CustomTestStringConvertible {
         let what: String
-        let claims: [String: JSONValue]
+        let claims: [String: JSONTree]
         var algorithm = "ES256"
         var testDescription: String { what }
     }

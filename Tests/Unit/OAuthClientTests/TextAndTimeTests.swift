@@ -61,16 +61,16 @@ struct TextAndTimeTests {
         let nested = { (depth: Int) in
             Array((#"{"x":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}").utf8)
         }
-        #expect(JSONValue.object(in: nested(JSONValue.depthLimit - 1)) != nil)
-        #expect(JSONValue.object(in: nested(JSONValue.depthLimit)) == nil)
+        #expect(JSONTree.object(in: nested(JSONTree.depthLimit - 1)) != nil)
+        #expect(JSONTree.object(in: nested(JSONTree.depthLimit)) == nil)
         let text = String(repeating: #"[{\""#, count: 1000)
-        #expect(JSONValue.object(in: Array(#"{"x":"\#(text)"}"#.utf8)) != nil)
+        #expect(JSONTree.object(in: Array(#"{"x":"\#(text)"}"#.utf8)) != nil)
     }
 
     @Test func `every form of JSON is read`() throws {
         let text =
             #" {"a":[1,-0.5,2e3,[] ,{}],"b":true,"c":false,"d":null,"e":"\"\\\/\b\f\n\r\t\u00e4\ud83d\ude00","f":1e999} "#
-        let fields = try #require(JSONValue.object(in: Array(text.utf8)))
+        let fields = try #require(JSONTree.object(in: Array(text.utf8)))
         #expect(fields["a"] == .array([.number(1), .number(-0.5), .number(2000), .array([]), .object([:])]))
         #expect(fields["b"] == .boolean(true))
         #expect(fields["c"] == .boolean(false))
@@ -80,14 +80,14 @@ struct TextAndTimeTests {
     }
 
     @Test func `a name that occurs twice keeps its last value that is not null`() {
-        #expect(JSONValue.object(in: Array(#"{"a":1,"a":2,"a":null}"#.utf8)) == ["a": .number(2)])
-        #expect(JSONValue.object(in: Array(#"{"a":null,"a":2}"#.utf8)) == ["a": .number(2)])
+        #expect(JSONTree.object(in: Array(#"{"a":1,"a":2,"a":null}"#.utf8)) == ["a": .number(2)])
+        #expect(JSONTree.object(in: Array(#"{"a":null,"a":2}"#.utf8)) == ["a": .number(2)])
     }
 
     @Test func `invalid bytes and escapes do not make the rest of an answer unreadable`() {
         let text = Array(#"{"a":""#.utf8) + [0xFF] + Array(#"\ud83d","b":"\udc00\ud83dx\ud83d\u0041"}"#.utf8)
-        #expect(JSONValue.object(inAnswer: text) == ["a": .string("\u{FFFD}\u{FFFD}"), "b": .string("��x�A")])
-        #expect(JSONValue.object(in: text) == nil)
+        #expect(JSONTree.object(inAnswer: text) == ["a": .string("\u{FFFD}\u{FFFD}"), "b": .string("��x�A")])
+        #expect(JSONTree.object(in: text) == nil)
     }
 
     @Test(arguments: [
@@ -96,8 +96,8 @@ struct TextAndTimeTests {
         ("{\"a\":\"x\"}\0", "x"), (#"{"a":"x"}{"a":"y"}"#, "x"),
     ])
     func `faults that hide no value do not make an answer unreadable`(text: String, value: String) {
-        #expect(JSONValue.object(inAnswer: Array(text.utf8)) == ["a": .string(value)])
-        #expect(JSONValue.object(in: Array(text.utf8)) == nil)
+        #expect(JSONTree.object(inAnswer: Array(text.utf8)) == ["a": .string(value)])
+        #expect(JSONTree.object(in: Array(text.utf8)) == nil)
     }
 
     @Test(
@@ -105,11 +105,11 @@ struct TextAndTimeTests {
             ("+3600", .number(3600)), (".5", .number(0.5)), ("3600.", .number(3600)), ("-.5e1", .number(-5)),
             ("0003600", .string("0003600")), ("0", .number(0)), ("12345678901234567", .string("12345678901234567")),
             ("NaN", .null), ("-Infinity", .null), ("undefined", .null), ("1e999", .null),
-        ] as [(String, JSONValue)]
+        ] as [(String, JSONTree)]
     )
-    func `a number that JSON forbids does not make an answer unreadable`(text: String, value: JSONValue) {
+    func `a number that JSON forbids does not make an answer unreadable`(text: String, value: JSONTree) {
         #expect(
-            JSONValue.object(inAnswer: Array(#"{"a":\#(text),"b":[\#(text)]}"#.utf8)) == [
+            JSONTree.object(inAnswer: Array(#"{"a":\#(text),"b":[\#(text)]}"#.utf8)) == [
                 "a": value, "b": .array([value]),
             ]
         )
@@ -121,7 +121,7 @@ struct TextAndTimeTests {
         "{'a':1}", "<html>{}", "null{}",
     ])
     func `an answer that does not begin with a JSON object is refused`(text: String) {
-        #expect(JSONValue.object(inAnswer: Array(text.utf8)) == nil)
+        #expect(JSONTree.object(inAnswer: Array(text.utf8)) == nil)
     }
 
     @Test(arguments: [
@@ -130,14 +130,14 @@ struct TextAndTimeTests {
         #"{"a":"\u12g4"}"#, "{\"a\":\"\n\"}", "{'a':1}", "{\"a\":1}\0",
     ])
     func `text that is not a JSON object is refused`(text: String) {
-        #expect(JSONValue.object(in: Array(text.utf8)) == nil)
+        #expect(JSONTree.object(in: Array(text.utf8)) == nil)
     }
 
     @Test func `a truncated answer is never accepted as complete`() {
         let whole = Array(#"{"access_token":"a\u00e4","expires_in":3600.5e0,"x":[true,null,{"y":"z"}]}"#.utf8)
-        #expect(JSONValue.object(inAnswer: whole) != nil)
+        #expect(JSONTree.object(inAnswer: whole) != nil)
         for length in 0..<whole.count {
-            #expect(JSONValue.object(inAnswer: Array(whole.prefix(length))) == nil, "\(length)")
+            #expect(JSONTree.object(inAnswer: Array(whole.prefix(length))) == nil, "\(length)")
         }
     }
 }

@@ -94,7 +94,7 @@ struct TokenResponseTests {
         lifetime: Duration?,
         basis: LifetimeBasis
     ) throws {
-        let fields = try #require(JSONValue.object(in: Array(#"{"access_token":"a","expires_in":\#(json)}"#.utf8)))
+        let fields = try #require(JSONTree.object(in: Array(#"{"access_token":"a","expires_in":\#(json)}"#.utf8)))
         let now = Timestamp(microseconds: 1_800_000_000_000_000)
         let plain = TokenResponseDecoder(sent: nil, profile: nil, now: now).decode(fields)
         #expect(plain?.issuance.lifetime == lifetime)
@@ -167,7 +167,7 @@ struct TokenResponseTests {
 
     @Test func `refresh_expires_in 0 means no end`() throws {
         let text = #"{"access_token":"a","expires_in":60,"refresh_expires_in":0}"#
-        let fields = try #require(JSONValue.object(in: Array(text.utf8)))
+        let fields = try #require(JSONTree.object(in: Array(text.utf8)))
         let decoder = TokenResponseDecoder(sent: nil, profile: nil, now: Timestamp(microseconds: 0))
         #expect(decoder.decode(fields)?.issuance.refreshTokenLifetime == nil)
     }
@@ -177,7 +177,7 @@ struct TokenResponseTests {
         _ rest: String,
         _ seconds: Int?
     ) throws {
-        let fields = try #require(JSONValue.object(in: Array(#"{"access_token":"a"\#(rest)}"#.utf8)))
+        let fields = try #require(JSONTree.object(in: Array(#"{"access_token":"a"\#(rest)}"#.utf8)))
         var profile = ProviderProfile(name: "p")
         profile.refreshTokenLifetime = ProfileDuration("30d")
         let lifetime = { (profile: ProviderProfile) in

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import QRCode
+@testable import Basics
 
 @Suite struct QRCodeTests {
     /// How many bytes versions 1, 2, … can hold (ISO/IEC 18004 table 7).

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import QRCode
+@testable import Basics
 
 /// Our symbols, read by another project's reader.
 @Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/zbarimg"), "zbarimg is not installed"))

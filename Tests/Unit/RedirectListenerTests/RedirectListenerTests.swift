@@ -1,12 +1,11 @@
 import Glibc
 import NIOCore
 import NIOPosix
-import SignIn
+@testable import authrefreshd
 import TestSupport
 import Testing
 
-@testable import LoopbackPeer
-@testable import RedirectListener
+@testable import Basics
 
 /// The loopback redirect server, as browsers and attackers see it.
 @Suite struct RedirectListenerTests {

@@ -1,8 +1,8 @@
-import CommandLineProgram
+import Basics
 import TestSupport
 import Testing
 
-@testable import RedirectListener
+@testable import authrefreshd
 
 struct RedirectPageTests {
     @Test func `characters of HTML in a title, a text, an advice or a command are escaped`() {

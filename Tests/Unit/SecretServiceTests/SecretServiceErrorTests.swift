@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import SecretService
+@testable import Systemd
 
 /// Which error a failed call becomes.
 @Suite struct SecretServiceErrorTests {

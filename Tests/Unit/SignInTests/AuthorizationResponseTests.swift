@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-@testable import SignIn
+@testable import authrefreshd
 
 /// The answers that a browser can bring, and how they are judged. Most of them are what an attacker would send.
 @Suite struct AuthorizationResponseTests {

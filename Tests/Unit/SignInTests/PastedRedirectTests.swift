@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-@testable import SignIn
+@testable import authrefreshd
 
 /// Text that people paste.
 @Suite struct PastedRedirectTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SignIn
+@testable import authrefreshd
 
 @Suite struct RedirectListenerErrorTests {
     @Test(arguments: [RedirectListenerError.portTaken(8765), .cannotListen(port: 80, errno: 13)])

@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-@testable import SignIn
+@testable import authrefreshd
 
 /// One sign-in, from its beginning to each possible end.
 @Suite struct SignInAttemptTests {

@@ -1,6 +1,6 @@
 import RefreshCore
 
-@testable import SignIn
+@testable import authrefreshd
 
 /// Values for the sign-ins of these tests.
 enum SignInSamples {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import StrictJSON
+@testable import TextEncodings
 
 @Suite struct JSONDocumentTests {
     private func parse(_ text: String) throws(JSONSyntaxError) -> JSONValue {

@@ -1,5 +1,5 @@
 import Testing
-@testable import StrictJSON
+@testable import TextEncodings
 
 @Suite struct JSONTextTests {
     @Test(arguments: [

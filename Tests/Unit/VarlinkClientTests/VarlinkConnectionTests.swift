@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 import Testing
-import StrictJSON
-import VarlinkClient
+import TextEncodings
+import AuthRefreshInterface
 
 @Suite(.timeLimit(.minutes(5))) struct VarlinkConnectionTests {
     /// The result of a call to a service that answers with `answer`.

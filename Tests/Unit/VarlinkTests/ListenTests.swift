@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 import Testing
-import VarlinkClient
+import AuthRefreshInterface
 
 @testable import Varlink
 

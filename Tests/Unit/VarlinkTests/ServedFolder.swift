@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import Varlink
 
-@testable import VarlinkClient
+@testable import AuthRefreshInterface
 
 /// A server on a socket in a temporary folder, with a service for the tests.
 ///

@@ -1,10 +1,10 @@
 import Dispatch
 import Glibc
-import StrictJSON
+import TextEncodings
 import TestSupport
 import Testing
 import Varlink
-import VarlinkClient
+import AuthRefreshInterface
 
 extension SocketTests {
     /// Each limit of a server, when it is reached.

@@ -1,7 +1,7 @@
 import Testing
 import Varlink
-import StrictJSON
-import VarlinkClient
+import TextEncodings
+import AuthRefreshInterface
 
 extension SocketTests {
     /// The server as a client sees it over a real socket.

@@ -1,3 +1,4 @@
+import Basics
 import AuthRefreshInterface
 import Testing
 

@@ -1,5 +1,5 @@
 import AuthRefreshInterface
-import CommandLineProgram
+import Basics
 import Testing
 
 @testable import authctl
@@ -28,10 +28,10 @@ import Testing
     }
 
     @Test func `a problem for a person outranks one that passes by itself`() {
-        let outcomes: [CommandLineProgram.ExitStatus] = [
+        let outcomes: [Basics.ExitStatus] = [
             .tryAgainLater, .interactionRequired, .misconfigured, .signedOut, .success,
         ]
-        #expect(outcomes.reduce(.success, CommandLineProgram.ExitStatus.worst) == .interactionRequired)
-        #expect(CommandLineProgram.ExitStatus.worst(.tryAgainLater, .success) == .tryAgainLater)
+        #expect(outcomes.reduce(.success, Basics.ExitStatus.worst) == .interactionRequired)
+        #expect(Basics.ExitStatus.worst(.tryAgainLater, .success) == .tryAgainLater)
     }
 }

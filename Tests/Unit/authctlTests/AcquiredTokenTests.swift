@@ -1,8 +1,8 @@
-import CommandLineProgram
+import Basics
 import Foundation
-import StrictJSON
+import TextEncodings
 import Testing
-import VarlinkClient
+import AuthRefreshInterface
 
 @testable import authctl
 

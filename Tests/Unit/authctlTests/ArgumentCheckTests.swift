@@ -1,5 +1,4 @@
-import CommandLineProgram
-import Terminal
+import Basics
 import Testing
 
 @testable import authctl

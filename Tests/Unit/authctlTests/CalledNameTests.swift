@@ -1,4 +1,4 @@
-import CommandLineProgram
+import Basics
 import Testing
 
 @testable import authctl

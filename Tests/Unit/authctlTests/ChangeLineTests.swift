@@ -1,6 +1,6 @@
 import AuthRefreshInterface
 import Foundation
-import Terminal
+import Basics
 import Testing
 
 @testable import authctl

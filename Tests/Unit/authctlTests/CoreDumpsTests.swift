@@ -1,5 +1,5 @@
 import CProcess
-import CommandLineProgram
+import Basics
 import Glibc
 import Testing
 

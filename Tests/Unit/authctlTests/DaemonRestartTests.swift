@@ -1,7 +1,7 @@
 import AuthRefreshInterface
-import CommandLineProgram
+import Basics
 import Glibc
-import StrictJSON
+import TextEncodings
 import TestSupport
 import Testing
 

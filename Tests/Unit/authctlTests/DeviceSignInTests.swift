@@ -1,5 +1,5 @@
 import Foundation
-import Terminal
+import Basics
 import Testing
 
 @testable import authctl

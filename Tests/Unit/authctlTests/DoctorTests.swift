@@ -1,7 +1,6 @@
 import AuthRefreshInterface
-import CommandLineProgram
+import Basics
 import Glibc
-import Terminal
 import Testing
 
 @testable import authctl

@@ -1,12 +1,10 @@
 import AuthRefreshInterface
-import CommandLineProgram
-import MovingIn
+import Basics
+@testable import authimport
 import RefreshCore
-import StrictJSON
+import TextEncodings
 import TestSupport
 import Testing
-
-@testable import authimport
 
 /// What `authimport` says about an error of the daemon, and about the steps that it leaves to a person.
 @Suite struct ErrorReplyTests {

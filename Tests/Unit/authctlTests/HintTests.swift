@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandLineProgram
+import Basics
 import Foundation
 import TestSupport
 import Testing

@@ -1,7 +1,6 @@
 import AuthRefreshInterface
-import CommandLineProgram
+import Basics
 import Foundation
-import Terminal
 import TestSupport
 import Testing
 

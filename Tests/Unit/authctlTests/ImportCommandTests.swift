@@ -1,4 +1,4 @@
-import MovingIn
+import authimport
 import Testing
 
 @testable import authctl

@@ -1,6 +1,6 @@
 import ArgumentParser
 import AuthRefreshInterface
-import CommandLineProgram
+import Basics
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import Terminal
+import Basics
 import Testing
 
 @testable import authctl

@@ -1,6 +1,5 @@
 import AuthRefreshInterface
-import CommandLineProgram
-import Terminal
+import Basics
 import TestSupport
 import Testing
 
@@ -8,7 +7,7 @@ import Testing
 
 @Suite struct RefusalReportTests {
     /// Each error of the interface without its optional fields, and the expected exit status.
-    static let rows: [(name: String, parameters: String, status: CommandLineProgram.ExitStatus)] = [
+    static let rows: [(name: String, parameters: String, status: Basics.ExitStatus)] = [
         (NoSuchAccountError.name, #"{"account":"a"}"#, .noSuchAccount),
         (AccountExistsError.name, #"{"account":"a"}"#, .usage),
         (InvalidSettingsError.name, #"{"field":"name","reason":"r"}"#, .badData),

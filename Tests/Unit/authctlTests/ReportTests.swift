@@ -1,16 +1,14 @@
 import AuthRefreshInterface
-import CommandLineProgram
+import Basics
 import Foundation
 import Glibc
-import Terminal
 import Testing
-import VarlinkClient
 
 @testable import authctl
 
 @Suite struct ReportTests {
     /// A report of each kind that a command branches on, and of each that stands at more than one place.
-    static let rows: [(Report, CommandLineProgram.ExitStatus)] = [
+    static let rows: [(Report, Basics.ExitStatus)] = [
         (.usage("no file to import is named", hint: "see '\(Command("account", "import", "--help"))'"), .usage),
         (.secretAsArgument("--password"), .usage), (.unreadable(.refreshToken, errno: EACCES), .notPermitted),
         (.unreadable(.refreshToken, errno: EIO), .badData), (.empty(.clientSecret), .badData),

@@ -1,4 +1,4 @@
-import CommandLineProgram
+import Basics
 import Foundation
 import Testing
 
@@ -19,7 +19,7 @@ import Testing
         let run = try CommandRun()
         defer { run.remove() }
         let outcome = try run.run(Self.other)
-        #expect(outcome.status == CommandLineProgram.ExitStatus.notPermitted.rawValue)
+        #expect(outcome.status == Basics.ExitStatus.notPermitted.rawValue)
         #expect(outcome.output == "")
         #expect(outcome.errors.hasPrefix("authctl: error: the socket 'other' belongs to another user (uid 4711)\n"))
     }
@@ -29,7 +29,7 @@ import Testing
         let run = try CommandRun()
         defer { run.remove() }
         let outcome = try run.run(command)
-        #expect(outcome.status == CommandLineProgram.ExitStatus.usage.rawValue)
+        #expect(outcome.status == Basics.ExitStatus.usage.rawValue)
         #expect(outcome.errors.hasPrefix("authctl: error: '--socket' needs a path\n"))
     }
 

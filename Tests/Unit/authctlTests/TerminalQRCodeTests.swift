@@ -1,5 +1,4 @@
-import QRCode
-import Terminal
+import Basics
 import Testing
 
 @testable import authctl

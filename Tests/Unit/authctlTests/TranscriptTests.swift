@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandLineProgram
+import Basics
 import Foundation
 import Testing
 
@@ -29,8 +29,8 @@ import Testing
 
     @Test func `every exit status of authctl is shown by a transcript`() throws {
         let shown = Set(try Transcript.all.map { try $0.get().status })
-        let statuses = Set(CommandLineProgram.ExitStatus.allCases.map(\.rawValue))
-        #expect(statuses.subtracting(shown) == [CommandLineProgram.ExitStatus.systemFailed.rawValue])
+        let statuses = Set(Basics.ExitStatus.allCases.map(\.rawValue))
+        #expect(statuses.subtracting(shown) == [Basics.ExitStatus.systemFailed.rawValue])
     }
 
     @Test func `every command is shown by a transcript`() throws {

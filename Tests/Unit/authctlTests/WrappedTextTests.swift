@@ -1,7 +1,5 @@
-import CommandLineProgram
+@testable import Basics
 import Testing
-
-@testable import Terminal
 
 @Suite struct WrappedTextTests {
     @Test(

@@ -1,5 +1,5 @@
 import AuthRefreshInterface
-import Terminal
+import Basics
 import Testing
 
 @testable import authdemo

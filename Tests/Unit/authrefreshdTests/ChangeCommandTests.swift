@@ -1,6 +1,6 @@
 import AccountStorage
 import AuthRefreshInterface
-import CommandLineProgram
+import Basics
 import RefreshCore
 import Systemd
 import Testing

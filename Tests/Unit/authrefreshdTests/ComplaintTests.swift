@@ -1,5 +1,5 @@
 import AuthRefreshInterface
-import CommandLineProgram
+import Basics
 import Foundation
 import TestSupport
 import Testing

@@ -1,16 +1,14 @@
 import AuthRefreshInterface
-import ClientFiles
 import Foundation
-import MovingIn
+import authimport
 import OAuthClient
-import RedirectListener
+@testable import authrefreshd
 import RefreshCore
 import TestSupport
 import Testing
 import Varlink
 
 @testable import authctl
-@testable import authrefreshd
 
 /// The page of limits agrees with the code, and names tests that exist.
 struct LimitsPageTests {

@@ -1,13 +1,11 @@
 import AuthRefreshInterface
-import CommandLineProgram
+import Basics
 import OAuthMessages
 import RefreshCore
-import SignIn
+@testable import authrefreshd
 import TestSupport
 import Testing
 import Varlink
-
-@testable import authrefreshd
 
 /// Missing settings that prevent sign-ins at a provider. They are found before anything is stored or a code is spent.
 struct MissingSettingTests {

@@ -1,4 +1,4 @@
-import CommandLineProgram
+import Basics
 import OAuthClient
 import OAuthMessages
 import RefreshCore

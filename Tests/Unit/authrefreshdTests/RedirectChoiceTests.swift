@@ -1,10 +1,8 @@
 import AccountStorage
 import OAuthMessages
 import RefreshCore
-import SignIn
-import Testing
-
 @testable import authrefreshd
+import Testing
 
 /// Which redirect URIs are sent to servers.
 struct RedirectChoiceTests {

@@ -1,11 +1,9 @@
 import AccountStorage
 import DemoIssuer
 import RefreshCore
-import SignIn
+@testable import authrefreshd
 import TestSupport
 import Testing
-
-@testable import authrefreshd
 
 /// The effects of time and of the account's owner on a sign-in, with a clock that the test moves.
 struct SignInCoordinatorTests {

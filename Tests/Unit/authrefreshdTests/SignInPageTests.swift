@@ -1,12 +1,9 @@
-import CommandLineProgram
+import Basics
 import Foundation
-import RedirectListener
+@testable import authrefreshd
 import RefreshCore
-import SignIn
 import TestSupport
 import Testing
-
-@testable import authrefreshd
 
 /// Holds every page that a browser shows for a sign-in or a web session to the form, with commands that there are.
 @Suite struct SignInPageTests {

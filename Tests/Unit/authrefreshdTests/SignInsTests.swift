@@ -1,16 +1,14 @@
 import AccountStorage
 import AuthRefreshInterface
-import CommandLineProgram
-import RedirectListener
+import Basics
+@testable import authrefreshd
 import RefreshCore
-import SignIn
 import TestSupport
 import Testing
 import Varlink
 
 @testable import OAuthClient
 @testable import OAuthMessages
-@testable import authrefreshd
 
 /// Sign-ins, and requests for more than a grant, without a daemon, a store or a server.
 struct SignInsTests {

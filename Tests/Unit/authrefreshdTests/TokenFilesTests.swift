@@ -1,6 +1,6 @@
 import AccountStorage
 import AuthRefreshInterface
-import BlockingWork
+import Basics
 import Foundation
 import RefreshCore
 import Synchronization

@@ -1,11 +1,8 @@
 import AuthRefreshInterface
-import RedirectListener
-import SignIn
+@testable import authrefreshd
 import TestSupport
 import Testing
 import Varlink
-
-@testable import authrefreshd
 
 /// Web sessions alone, with real ports of this machine and a clock that the test moves.
 struct WebSessionTests {

@@ -30,7 +30,7 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
         let contentType: String?
         let accept: String?
         let type: String?
-        let body: JSONValue
+        let body: JSONTree
         let expect: Expectation
     }
 
@@ -41,7 +41,7 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
         let status: Int
         let type: String?
         let headers: [String: String]?
-        let body: JSONValue
+        let body: JSONTree
         let workedBefore: Bool?
         let outcome: String
         let providerCode: String?
@@ -49,7 +49,7 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     }
 
     struct Device: Decodable, Sendable {
-        let body: JSONValue
+        let body: JSONTree
         let userCode: String
         let verification: String
     }
@@ -60,9 +60,9 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     /// The account's values for the profile's variables.
     let variables: [String: String]?
     /// The document that the provider publishes; nil if the profile replaces it.
-    let metadata: JSONValue?
+    let metadata: JSONTree?
     /// Claims of its ID tokens in addition to the usual ones.
-    let claims: [String: JSONValue]?
+    let claims: [String: JSONTree]?
     /// Whether the client has a secret; nil means yes.
     let secret: Bool?
     let scopes: [String]?
@@ -80,7 +80,7 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     let refusals: [Refusal]
     let device: Device?
     /// The answer of the introspection endpoint about the access token.
-    let introspection: JSONValue?
+    let introspection: JSONTree?
 
     /// The profile's name. The code that reads the file sets it.
     private(set) var name = ""
@@ -191,10 +191,10 @@ struct CostumedProvider: Sendable {
         )
     }
 
-    private func text(_ body: JSONValue, _ origin: String) -> String {
+    private func text(_ body: JSONTree, _ origin: String) -> String {
         let now = Int64(Date.now.timeIntervalSince1970)
         let claims = (costume.claims ?? [:]).mapValues { value in
-            value.text.map { JSONValue.string($0.replacing("ORIGIN", with: origin)) } ?? value
+            value.text.map { JSONTree.string($0.replacing("ORIGIN", with: origin)) } ?? value
         }
         let token = try? signer.token(TestSigner.claims(origin, claims))
         return (body.text ?? String(decoding: body.bytes, as: UTF8.self))
@@ -213,7 +213,7 @@ extension LoopbackServer.Request {
     /// The fields of a token request in either format.
     var tokenFields: [String: String] {
         if header("content-type") == "application/json" {
-            return (JSONValue.object(in: Array(body.utf8)) ?? [:]).compactMapValues(\.text)
+            return (JSONTree.object(in: Array(body.utf8)) ?? [:]).compactMapValues(\.text)
         }
         if line.hasPrefix("GET") { return formFields(line.drop { $0 != "?" }.dropFirst()).compactMapValues(\.first) }
         return fields.compactMapValues(\.first)

@@ -4,9 +4,8 @@ import RefreshCore
 import Testing
 import TextEncodings
 
-@testable import JOSE
-@testable import OAuthClient
 @testable import OAuthMessages
+@testable import OAuthClient
 
 struct ClientGrantTests {
     private func obtain(

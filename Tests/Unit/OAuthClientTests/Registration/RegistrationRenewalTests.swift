@@ -80,7 +80,7 @@ struct RegistrationRenewalTests {
         #expect(renewal.registration.management?.accessToken == Secret("rat-2"))
         #expect(sent.map(\.line) == ["GET /register/c1", "PUT /register/c1"])
         #expect(sent.map { $0.header("authorization") } == ["Bearer rat", "Bearer rat-2"])
-        let document = try JSONDecoder().decode(JSONValue.self, from: Data(try #require(sent.last).body.utf8))
+        let document = try JSONDecoder().decode(JSONTree.self, from: Data(try #require(sent.last).body.utf8))
         #expect(
             document
                 == .object([

@@ -78,7 +78,7 @@ struct RegistrationTests {
         #expect(sent.count == 1)
         #expect(request.header("authorization") == "Bearer initial")
         #expect(request.header("content-type") == "application/json")
-        let document = try JSONDecoder().decode(JSONValue.self, from: Data(request.body.utf8))
+        let document = try JSONDecoder().decode(JSONTree.self, from: Data(request.body.utf8))
         #expect(
             document
                 == .object([

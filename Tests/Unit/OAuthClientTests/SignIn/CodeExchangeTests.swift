@@ -4,9 +4,8 @@ import RefreshCore
 import Testing
 import TextEncodings
 
-@testable import JOSE
-@testable import OAuthClient
 @testable import OAuthMessages
+@testable import OAuthClient
 
 struct CodeExchangeTests {
     private static let tokens = #"{"access_token":"a1","token_type":"Bearer","expires_in":3600,"refresh_token":"r1""#
@@ -30,7 +29,7 @@ struct CodeExchangeTests {
         }
     }
 
-    private static func grant(_ origin: String, _ signer: TestSigner, _ claims: [String: JSONValue] = [:]) throws
+    private static func grant(_ origin: String, _ signer: TestSigner, _ claims: [String: JSONTree] = [:]) throws
         -> LoopbackServer.Step
     {
         let token = try signer.token(TestSigner.claims(origin, claims))
@@ -89,7 +88,7 @@ struct CodeExchangeTests {
         let seen = try await exchange(registration: client) { request, _ in
             guard request.line == "POST /token" else { return nil }
             let header = Base64URL.encode(#"{"alg":"HS256"}"#.utf8)
-            let claims = Base64URL.encode(JSONValue.object(TestSigner.claims(request.origin)).bytes)
+            let claims = Base64URL.encode(JSONTree.object(TestSigner.claims(request.origin)).bytes)
             let key = SymmetricKey(data: Data("s3cret".utf8))
             let code = HMAC<SHA256>.authenticationCode(for: Data("\(header).\(claims)".utf8), using: key)
             let token = "\(header).\(claims).\(Base64URL.encode(code))"
@@ -219,7 +218,7 @@ struct CodeExchangeTests {
     /// The result of an exchange by a client that is configured for Basic, and stored with the wrong form of its secret.
     /// The server accepts only the raw form, at all its endpoints.
     private func exchangeWithWrongEncoding(
-        claims: [String: JSONValue] = [:],
+        claims: [String: JSONTree] = [:],
         change: @escaping @Sendable (inout CodeExchange) -> Void = { _ in }
     ) async throws -> Seen {
         let registration = ClientRegistration(
@@ -300,7 +299,7 @@ struct CodeExchangeTests {
 
     struct Forgery: Sendable, CustomTestStringConvertible {
         let what: String
-        let claims: [String: JSONValue]
+        let claims: [String: JSONTree]
         var algorithm = "ES256"
         var testDescription: String { what }
     }
@@ -464,15 +463,15 @@ struct FrontChannelTests {
     private static let code = "code-1"
 
     /// The first half of the code's hash, for `c_hash`.
-    private static var codeHash: JSONValue {
+    private static var codeHash: JSONTree {
         .string(Base64URL.encode(SHA256.hash(data: Data(code.utf8)).prefix(16)))
     }
 
     /// The result of an exchange whose code came with an ID token of these claims, at a server that answers with an ID
     /// token of `later`.
     private func exchange(
-        _ claims: [String: JSONValue],
-        later: [String: JSONValue] = [:]
+        _ claims: [String: JSONTree],
+        later: [String: JSONTree] = [:]
     ) async throws -> (outcome: GrantOutcome, lines: [String]) {
         let signer = TestSigner()
         let script = signInServer(signer) { request, _ in
@@ -501,9 +500,9 @@ struct FrontChannelTests {
         arguments: [
             [:], ["c_hash": .string("AAAAAAAAAAAAAAAAAAAAAA")], ["c_hash": codeHash, "nonce": .string("nonce-2")],
             ["c_hash": codeHash, "aud": .string("another")], ["c_hash": codeHash, "exp": .number(1)],
-        ] as [[String: JSONValue]]
+        ] as [[String: JSONTree]]
     )
-    func `a code is not sent if the ID token that came with it is invalid`(claims: [String: JSONValue])
+    func `a code is not sent if the ID token that came with it is invalid`(claims: [String: JSONTree])
         async throws
     {
         let seen = try await exchange(claims)

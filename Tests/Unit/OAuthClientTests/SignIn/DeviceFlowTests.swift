@@ -129,7 +129,7 @@ struct DeviceFlowTests {
         #expect(sent?.fields["resource"] == ["https://api.example/"])
     }
 
-    private func poll(_ answer: LoopbackServer.Step?, claims: [String: JSONValue] = [:]) async throws
+    private func poll(_ answer: LoopbackServer.Step?, claims: [String: JSONTree] = [:]) async throws
         -> DevicePollOutcome
     {
         let signer = TestSigner()

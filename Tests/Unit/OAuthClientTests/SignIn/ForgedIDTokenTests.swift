@@ -4,9 +4,8 @@ import RefreshCore
 import Testing
 import TextEncodings
 
-@testable import JOSE
-@testable import OAuthClient
 @testable import OAuthMessages
+@testable import OAuthClient
 
 /// ID tokens of attackers without the server's key, at the end of a complete code exchange. `JOSETests` has more of
 /// them, including RSA.
@@ -15,14 +14,14 @@ struct ForgedIDTokenTests {
     struct Forgery: Sendable, CustomTestStringConvertible {
         let what: String
         /// The header, from the server's own key, whose public half everybody can know.
-        let header: @Sendable (TestSigner) -> [String: JSONValue]
+        let header: @Sendable (TestSigner) -> [String: JSONTree]
         /// The signature, from the public half of the server's own key and the text to sign.
         let signature: @Sendable (TestSigner, Data) throws -> Data
         var testDescription: String { what }
 
         init(
             _ what: String,
-            _ header: @escaping @Sendable (TestSigner) -> [String: JSONValue],
+            _ header: @escaping @Sendable (TestSigner) -> [String: JSONTree],
             _ signature: @escaping @Sendable (TestSigner, Data) throws -> Data
         ) {
             (self.what, self.header, self.signature) = (what, header, signature)
@@ -39,14 +38,14 @@ struct ForgedIDTokenTests {
         try forger.signature(for: text).rawRepresentation
     }
 
-    private static func header(_ algorithm: String, _ more: [String: JSONValue] = [:])
+    private static func header(_ algorithm: String, _ more: [String: JSONTree] = [:])
         -> @Sendable (TestSigner) ->
-        [String: JSONValue]
+        [String: JSONTree]
     {
         { signer in ["alg": .string(algorithm), "kid": .string(signer.keyID)].merging(more) { $1 } }
     }
 
-    private static var ownKey: JSONValue {
+    private static var ownKey: JSONTree {
         let point = forger.publicKey.rawRepresentation
         return .object([
             "kty": .string("EC"), "crv": .string("P-256"), "kid": .string("mine"),
@@ -90,14 +89,14 @@ struct ForgedIDTokenTests {
     /// The result of a code exchange whose ID token has this header and signature. The server publishes the key of
     /// `signer`.
     private func exchange(
-        _ header: @escaping @Sendable (TestSigner) -> [String: JSONValue],
+        _ header: @escaping @Sendable (TestSigner) -> [String: JSONTree],
         _ signature: @escaping @Sendable (TestSigner, Data) throws -> Data
     ) async throws -> (outcome: GrantOutcome, requests: [LoopbackServer.Request]) {
         let signer = TestSigner()
         let script = signInServer(signer) { request, _ in
             guard request.line == "POST /token" else { return nil }
-            let claims = JSONValue.object(TestSigner.claims(request.origin))
-            let input = [JSONValue.object(header(signer)), claims].map { Base64URL.encode($0.bytes) }
+            let claims = JSONTree.object(TestSigner.claims(request.origin))
+            let input = [JSONTree.object(header(signer)), claims].map { Base64URL.encode($0.bytes) }
             let text = input.joined(separator: ".")
             let token = text + "." + Base64URL.encode(try signature(signer, Data(text.utf8)))
             let body = #"{"access_token":"a1","token_type":"Bearer","refresh_token":"r1","id_token":"\#(token)"}"#
@@ -133,7 +132,7 @@ struct ForgedIDTokenTests {
     func `nothing is fetched from a key address in an id_token`(_ name: String) async throws {
         let point = Self.ownKey
         try await withServer({ _, _ in [LoopbackServer.json(200, #"{"keys":[\#(point)]}"#)] }) { thief in
-            let address = JSONValue.string(thief.origin + "/keys")
+            let address = JSONTree.string(thief.origin + "/keys")
             let header = Self.header("ES256", [name: address, "kid": .string("mine")])
             let outcome = try await exchange(header, Self.byForger).outcome
             #expect(outcome.grant == nil)
@@ -143,14 +142,14 @@ struct ForgedIDTokenTests {
 
     /// The result of checking an ID token that comes through the browser, without a code.
     private func identify(
-        _ header: @escaping @Sendable (TestSigner) -> [String: JSONValue],
+        _ header: @escaping @Sendable (TestSigner) -> [String: JSONTree],
         _ signature: @escaping @Sendable (TestSigner, Data) throws -> Data,
-        claims: [String: JSONValue] = [:]
+        claims: [String: JSONTree] = [:]
     ) async throws -> Result<CheckedIDToken, RefreshFailure> {
         let signer = TestSigner()
         return try await withServer(signInServer(signer) { _, _ in nil }) { server in
-            let claims = JSONValue.object(TestSigner.claims(server.origin, claims))
-            let input = [JSONValue.object(header(signer)), claims].map { Base64URL.encode($0.bytes) }
+            let claims = JSONTree.object(TestSigner.claims(server.origin, claims))
+            let input = [JSONTree.object(header(signer)), claims].map { Base64URL.encode($0.bytes) }
             let text = input.joined(separator: ".")
             let token = text + "." + Base64URL.encode(try signature(signer, Data(text.utf8)))
             let exchange = try codeExchange(at: server.origin)
@@ -175,9 +174,9 @@ struct ForgedIDTokenTests {
             ["nonce": .string("of-another-sign-in")], ["nonce": .null], ["aud": .string("another")],
             ["exp": .number(1)],
             ["iss": .string("https://evil.example")],
-        ] as [[String: JSONValue]]
+        ] as [[String: JSONTree]]
     )
-    func `an ID token of another sign-in, client or server is refused`(claims: [String: JSONValue]) async throws {
+    func `an ID token of another sign-in, client or server is refused`(claims: [String: JSONTree]) async throws {
         let sign = { @Sendable (signer: TestSigner, text: Data) in
             try signer.key.signature(for: text).rawRepresentation
         }

@@ -1,9 +1,8 @@
 import RefreshCore
 import Testing
 
-@testable import JOSE
-@testable import OAuthClient
 @testable import OAuthMessages
+@testable import OAuthClient
 
 /// Who gave the grant of a sign-in, according to the ID token, the UserInfo endpoint or introspection.
 struct SignedInPersonTests {
@@ -11,7 +10,7 @@ struct SignedInPersonTests {
 
     /// The result of a code exchange whose ID token has these claims; nil for an answer without an ID token.
     private func person(
-        claims: [String: JSONValue]? = nil,
+        claims: [String: JSONTree]? = nil,
         userInfo: LoopbackServer.Step? = nil,
         registration: ClientRegistration = ClientRegistration(clientID: "client"),
         profile amend: @escaping @Sendable (inout ProviderProfile, String) -> Void = {
@@ -121,7 +120,7 @@ struct SignedInPersonTests {
     }
 
     private func signed(
-        _ claims: [String: JSONValue],
+        _ claims: [String: JSONTree],
         by key: TestSigner? = nil,
         algorithm: String = "ES256"
     ) async throws -> SignedInPerson {
@@ -130,7 +129,7 @@ struct SignedInPersonTests {
             switch request.line {
             case "POST /token": return LoopbackServer.json(200, Self.tokens + "}")
             case "GET /me":
-                let all = ["iss": JSONValue.string(request.origin), "aud": .string("client"), "sub": .string("alice")]
+                let all = ["iss": JSONTree.string(request.origin), "aud": .string("client"), "sub": .string("alice")]
                     .merging(claims) { $1 }
                 let token = try (key ?? signer).token(all, algorithm: algorithm)
                 return LoopbackServer.answer(200, ["content-type": "application/jwt"], token)
@@ -156,9 +155,9 @@ struct SignedInPersonTests {
         #expect(person.names?.email == "alice@example.org")
     }
 
-    @Test(arguments: [["iss": JSONValue.string("https://evil.example")], ["aud": .string("other")]])
+    @Test(arguments: [["iss": JSONTree.string("https://evil.example")], ["aud": .string("other")]])
     func `a signed answer of another issuer, or for another client, names nobody`(
-        _ claims: [String: JSONValue]
+        _ claims: [String: JSONTree]
     ) async throws {
         #expect(try await signed(claims) == SignedInPerson())
     }

@@ -21,18 +21,18 @@ struct TestSigner: Sendable {
     }
 
     /// A signed token with `claims`, for the algorithm of this name.
-    func token(_ claims: [String: JSONValue], algorithm: String = "ES256") throws -> String {
-        let header = JSONValue.object(["alg": .string(algorithm), "kid": .string(keyID)])
-        let input = Base64URL.encode(header.bytes) + "." + Base64URL.encode(JSONValue.object(claims).bytes)
+    func token(_ claims: [String: JSONTree], algorithm: String = "ES256") throws -> String {
+        let header = JSONTree.object(["alg": .string(algorithm), "kid": .string(keyID)])
+        let input = Base64URL.encode(header.bytes) + "." + Base64URL.encode(JSONTree.object(claims).bytes)
         guard algorithm == "ES256" else { return input + "." }
         let signature = try key.signature(for: Data(input.utf8))
         return input + "." + Base64URL.encode(signature.rawRepresentation)
     }
 
     /// The claims of a server at `origin` about the user `alice` for the client `client`.
-    static func claims(_ origin: String, _ change: [String: JSONValue] = [:]) -> [String: JSONValue] {
+    static func claims(_ origin: String, _ change: [String: JSONTree] = [:]) -> [String: JSONTree] {
         let now = Double(Int64(Date.now.timeIntervalSince1970))
-        let claims: [String: JSONValue] = [
+        let claims: [String: JSONTree] = [
             "iss": .string(origin), "sub": .string("alice"), "aud": .string("client"), "iat": .number(now),
             "exp": .number(now + 600), "nonce": .string("nonce-1"),
         ]
