@@ -502,7 +502,7 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
                 "Service/SettingsReader+Delivery.swift", "Service/SettingsReader+Provider.swift",
                 "Service/VarlinkError+Interface.swift", "SignIn/Attempt/AuthorizationResponse.swift",
                 "SignIn/Attempt/DevicePolling.swift",
-                "SignIn/Attempt/HandedOnAddress.swift",
+                "SignIn/Attempt/DesktopAddress.swift",
                 "SignIn/Attempt/RedirectHost.swift",
                 "SignIn/Attempt/RedirectListenerError.swift",
                 "SignIn/Attempt/RequestFilter.swift",

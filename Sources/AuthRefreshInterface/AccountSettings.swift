@@ -72,7 +72,7 @@ package struct Setting: Sendable {
     /// The option that sets it, without dashes.
     package let option: String
     /// The setting's name as the subject of a sentence.
-    package let words: String
+    package let phrase: String
     /// The label before its value where an account is shown.
     package let label: String
     fileprivate let field: Field
@@ -82,7 +82,8 @@ package struct Setting: Sendable {
     package enum Change: Sendable {
         /// It can be changed and cleared.
         case any
-        case sayOnly
+        /// It can be replaced, but not cleared.
+        case replaceOnly
         /// It is set when the account is added, and cannot be changed.
         case none
     }
@@ -103,50 +104,50 @@ package struct Setting: Sendable {
         _ name: String,
         _ field: Field,
         option: String,
-        words: String,
+        phrase: String,
         label: String,
         change: Change = .any
     ) {
         self.name = name
         self.field = field
         self.option = option
-        self.words = words
+        self.phrase = phrase
         self.label = label
         self.change = change
     }
 
     /// All settings except the account's name, in the order in which they are shown.
     package static let all: [Setting] = [
-        Setting("issuer", .text(\.issuer), option: "issuer", words: "the issuer", label: "issuer"),
-        Setting("provider", .text(\.provider), option: "provider", words: "the provider", label: "provider"),
+        Setting("issuer", .text(\.issuer), option: "issuer", phrase: "the issuer", label: "issuer"),
+        Setting("provider", .text(\.provider), option: "provider", phrase: "the provider", label: "provider"),
         Setting(
             "variables",
             .map(\.variables),
             option: "set",
-            words: "a variable of the provider",
+            phrase: "a variable of the provider",
             label: "set",
-            change: .sayOnly
+            change: .replaceOnly
         ),
         Setting(
             "providerSettings",
             .map(\.providerSettings),
             option: "provider-setting",
-            words: "a setting of the provider",
+            phrase: "a setting of the provider",
             label: "setting"
         ),
         Setting(
             "clientId",
             .text(\.clientId),
             option: "client-id",
-            words: "the client id",
+            phrase: "the client id",
             label: "client id",
-            change: .sayOnly
+            change: .replaceOnly
         ),
         Setting(
             "selfRegistered",
             .flag(\.selfRegistered),
             option: "register",
-            words: "the registration by the server",
+            phrase: "the registration by the server",
             label: "registered",
             change: .none
         ),
@@ -154,59 +155,59 @@ package struct Setting: Sendable {
             "clientAuthentication",
             .text(\.clientAuthentication),
             option: "client-auth",
-            words: "the client's way of authentication",
+            phrase: "the client's way of authentication",
             label: "client auth"
         ),
         Setting(
             "clientKeyId",
             .text(\.clientKeyId),
             option: "client-key-id",
-            words: "the key's name",
+            phrase: "the key's name",
             label: "client key"
         ),
-        Setting("teamId", .text(\.teamId), option: "team-id", words: "the team's identifier", label: "team"),
-        Setting("dpop", .flag(\.dpop), option: "dpop", words: "the account's key", label: "dpop", change: .none),
+        Setting("teamId", .text(\.teamId), option: "team-id", phrase: "the team's identifier", label: "team"),
+        Setting("dpop", .flag(\.dpop), option: "dpop", phrase: "the account's key", label: "dpop", change: .none),
         Setting(
             "acceptBearer",
             .flag(\.acceptBearer),
             option: "accept-bearer",
-            words: "the account's word about Bearer tokens",
+            phrase: "the account's word about Bearer tokens",
             label: "bearer tokens"
         ),
         Setting(
             "idTokenAlgorithm",
             .text(\.idTokenAlgorithm),
             option: "id-token-alg",
-            words: "the algorithm of ID tokens",
+            phrase: "the algorithm of ID tokens",
             label: "ID token alg"
         ),
-        Setting("grantType", .text(\.grantType), option: "grant", words: "the grant", label: "grant", change: .none),
+        Setting("grantType", .text(\.grantType), option: "grant", phrase: "the grant", label: "grant", change: .none),
         Setting(
             "assertionSubject",
             .text(\.assertionSubject),
             option: "assertion-subject",
-            words: "the assertion's subject",
+            phrase: "the assertion's subject",
             label: "assertion for"
         ),
         Setting(
             "assertionAudience",
             .text(\.assertionAudience),
             option: "assertion-audience",
-            words: "the assertion's audience",
+            phrase: "the assertion's audience",
             label: "assertion to"
         ),
         Setting(
             "assertionLifetimeSec",
             .seconds(\.assertionLifetimeSec),
             option: "assertion-lifetime",
-            words: "the assertion's lifetime",
+            phrase: "the assertion's lifetime",
             label: "assertion ends"
         ),
         Setting(
             "subjectAccount",
             .text(\.subjectAccount),
             option: "subject-account",
-            words: "the account to derive from",
+            phrase: "the account to derive from",
             label: "derived from",
             change: .none
         ),
@@ -214,7 +215,7 @@ package struct Setting: Sendable {
             "subjectTokenType",
             .text(\.subjectTokenType),
             option: "subject-token-type",
-            words: "the type of token",
+            phrase: "the type of token",
             label: "its token",
             change: .none
         ),
@@ -222,7 +223,7 @@ package struct Setting: Sendable {
             "actorAccount",
             .text(\.actorAccount),
             option: "actor-account",
-            words: "the account to derive from",
+            phrase: "the account to derive from",
             label: "acting for it",
             change: .none
         ),
@@ -230,7 +231,7 @@ package struct Setting: Sendable {
             "actorTokenType",
             .text(\.actorTokenType),
             option: "actor-token-type",
-            words: "the type of token",
+            phrase: "the type of token",
             label: "its token",
             change: .none
         ),
@@ -238,144 +239,144 @@ package struct Setting: Sendable {
             "requestedTokenType",
             .text(\.requestedTokenType),
             option: "requested-token-type",
-            words: "the type of token",
+            phrase: "the type of token",
             label: "token type",
             change: .none
         ),
-        Setting("scopes", .list(\.scopes), option: "scope", words: "the scope", label: "scope"),
+        Setting("scopes", .list(\.scopes), option: "scope", phrase: "the scope", label: "scope"),
         Setting(
             "refreshParameters",
             .map(\.refreshParameters),
             option: "param",
-            words: "a parameter",
+            phrase: "a parameter",
             label: "param"
         ),
         Setting(
             "authorizationParameters",
             .map(\.authorizationParameters),
             option: "authorization-parameter",
-            words: "a parameter of the authorization request",
+            phrase: "a parameter of the authorization request",
             label: "asks"
         ),
         Setting(
             "authorizationDetails",
             .text(\.authorizationDetails),
             option: "authorization-details",
-            words: "what is asked for in detail",
+            phrase: "what is asked for in detail",
             label: "asks in detail"
         ),
         Setting(
             "redirectUri",
             .text(\.redirectUri),
             option: "redirect-uri",
-            words: "the redirect URI",
+            phrase: "the redirect URI",
             label: "redirect uri"
         ),
         Setting(
             "redirectPort",
             .number(\.redirectPort),
             option: "redirect-port",
-            words: "the redirect port",
+            phrase: "the redirect port",
             label: "redirect port"
         ),
         Setting(
             "redirectScheme",
             .text(\.redirectScheme),
             option: "redirect-scheme",
-            words: "the redirect scheme",
+            phrase: "the redirect scheme",
             label: "redirect scheme"
         ),
         Setting(
             "requireIss",
             .flag(\.requireIss),
             option: "require-iss",
-            words: "the demand for an issuer in each answer",
+            phrase: "the demand for an issuer in each answer",
             label: "requires iss"
         ),
         Setting(
             "postLogoutRedirectUri",
             .text(\.postLogoutRedirectUri),
             option: "post-logout-redirect-uri",
-            words: "the redirect URI of the sign-out",
+            phrase: "the redirect URI of the sign-out",
             label: "after logout"
         ),
         Setting(
             "loginBrowser",
             .text(\.loginBrowser),
             option: "login-browser",
-            words: "the browser for sign-ins",
+            phrase: "the browser for sign-ins",
             label: "login browser"
         ),
         Setting(
             "loginWindow",
             .text(\.loginWindow),
             option: "login-window",
-            words: "the kind of window for sign-ins",
+            phrase: "the kind of window for sign-ins",
             label: "login window"
         ),
         Setting(
             "leadTimeSec",
             .seconds(\.leadTimeSec),
             option: "lead-time",
-            words: "the lead time",
+            phrase: "the lead time",
             label: "lead time"
         ),
         Setting(
             "rotationGraceSec",
             .seconds(\.rotationGraceSec),
             option: "rotation-grace",
-            words: "the rotation grace",
+            phrase: "the rotation grace",
             label: "rotation grace"
         ),
         Setting(
             "refreshTokenLifetimeSec",
             .seconds(\.refreshTokenLifetimeSec),
             option: "refresh-token-lifetime",
-            words: "the refresh token's lifetime",
+            phrase: "the refresh token's lifetime",
             label: "refresh token"
         ),
         Setting(
             "allowedUnits",
             .list(\.allowedUnits),
             option: "allow-unit",
-            words: "an allowed unit",
+            phrase: "an allowed unit",
             label: "allowed unit"
         ),
         Setting(
             "allowedExecutables",
             .list(\.allowedExecutables),
             option: "allow-executable",
-            words: "an allowed executable",
+            phrase: "an allowed executable",
             label: "allowed program"
         ),
         Setting(
             "confirm",
             .flag(\.confirm),
             option: "confirm",
-            words: "the question before a token is given",
+            phrase: "the question before a token is given",
             label: "asks first"
         ),
         Setting(
             "forgetAfterSec",
             .seconds(\.forgetAfterSec),
             option: "forget-after",
-            words: "the time until the account signs out",
+            phrase: "the time until the account signs out",
             label: "signs out"
         ),
-        Setting("urls", .list(\.urls), option: "url", words: "an address", label: "url"),
-        Setting("username", .text(\.username), option: "username", words: "the user name", label: "user name"),
+        Setting("urls", .list(\.urls), option: "url", phrase: "an address", label: "url"),
+        Setting("username", .text(\.username), option: "username", phrase: "the user name", label: "user name"),
         Setting(
             "tokenFile",
             .text(\.tokenFile),
             option: "token-file",
-            words: "the token file",
+            phrase: "the token file",
             label: "token file"
         ),
         Setting(
             "tokenFileKind",
             .text(\.tokenFileKind),
             option: "token-file-kind",
-            words: "the kind of token file",
+            phrase: "the kind of token file",
             label: "it holds"
         ),
     ]

@@ -1,7 +1,7 @@
 extension Setting {
     /// The field in `InvalidSettings`, or one that a question is about, as the subject of a sentence.
-    package static func words(forField field: String) -> String {
-        if let setting = named(field) { return setting.words }
+    package static func phrase(forField field: String) -> String {
+        if let setting = named(field) { return setting.phrase }
         return switch field {
         case "clientSecret", "keepSecret": "the client secret"
         case "clientKey": "the client's key"

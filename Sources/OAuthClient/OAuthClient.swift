@@ -67,7 +67,7 @@ package final class OAuthClient: Sendable {
     }
 
     /// Keeps the last good metadata of each server across restarts.
-    package func keepMetadata(in shelf: MetadataShelf) {
+    package func keepMetadata(in shelf: MetadataStore) {
         servers.cache.keep(in: shelf)
     }
 

@@ -30,7 +30,7 @@ package struct IssuerGate: Hashable, Sendable {
     }
 
     /// What an answer says about the rate of requests.
-    package enum Word: Hashable, Sendable {
+    package enum RateSignal: Hashable, Sendable {
         /// The server answered the request.
         case served
         /// The server wants fewer requests; nil if it did not say for how long.
@@ -108,8 +108,8 @@ package struct IssuerGate: Hashable, Sendable {
     }
 
     /// Records what the answer to a request of `account`, which began at `start`, says about the rate.
-    package mutating func note(_ word: Word, to account: AccountID, askedAt start: Moment, at now: Moment) {
-        switch word {
+    package mutating func note(_ signal: RateSignal, to account: AccountID, askedAt start: Moment, at now: Moment) {
+        switch signal {
         case .served:
             throttledAlone.remove(account)
             guard let throttle, throttle.isFollowed(by: start) else { return }

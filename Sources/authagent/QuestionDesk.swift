@@ -39,7 +39,7 @@ struct QuestionDesk {
                 "A program asks for this account's refresh token and secrets. With them, it gets tokens without the "
                 + "daemon."
         case .change:
-            let fields = (question.settings ?? []).map { NotificationText.line(Setting.words(forField: $0)) }
+            let fields = (question.settings ?? []).map { NotificationText.line(Setting.phrase(forField: $0)) }
             summary = "Change the account \(account)?"
             body = "A program asks to change: \(fields.joined(separator: ", "))."
         case .remove:

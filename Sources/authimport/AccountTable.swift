@@ -39,7 +39,7 @@ struct AccountTable {
         }.joined()
     }
 
-    private func json(by called: CalledName) -> String {
+    private func json(by called: InvokedAs) -> String {
         let members = accounts.map { found in
             ImportDocument.Account(
                 account: found.name,

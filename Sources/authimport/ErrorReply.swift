@@ -20,7 +20,7 @@ struct ErrorReply {
     /// The error for a person.
     var error: ProgramError {
         if let error = decode(InvalidSettingsError.self) {
-            let field = Setting.words(forField: error.field)
+            let field = Setting.phrase(forField: error.field)
             let hint = error.hint.map { Hint($0, command: error.command) }
             return ProgramError(status, "\(field) cannot be used: \(error.reason)", hint: hint)
         }

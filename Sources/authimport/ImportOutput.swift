@@ -6,7 +6,7 @@ internal import TextEncodings
 struct ImportOutput {
     let isJSON: Bool
     /// What commands call authctl.
-    let called: CalledName
+    let called: InvokedAs
 
     func answer(_ text: String) throws(ProgramError) {
         guard write(text, to: STDOUT_FILENO) else {

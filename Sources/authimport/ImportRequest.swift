@@ -4,7 +4,7 @@ internal import Basics
 struct ImportRequest {
     var socket = ""
     /// The name by which a shell finds authctl.
-    var called = CalledName.usual
+    var called = InvokedAs.usual
     var isJSON = false
     var isDryRun = false
     var takesAll = false
@@ -46,7 +46,7 @@ struct ImportRequest {
         guard let value else { throw Self.startedByHand }
         switch option {
         case "--socket": socket = value
-        case "--called": called = CalledName(name: value)
+        case "--called": called = InvokedAs(name: value)
         case "--file": file = value
         case "--as": newName = value
         case "--password-file": passwordFile = value

@@ -44,7 +44,7 @@ struct TransferRecord {
     }
 
     /// The lines for people, each with a newline.
-    func text(by called: CalledName) -> String {
+    func text(by called: InvokedAs) -> String {
         var lines = ["\(name): \(message.text(by: called))"]
         lines += notes.map { "  note: \($0.text(by: called))" }
         lines += retire.map { "  to retire it there: \($0.text(by: called))" }
@@ -52,7 +52,7 @@ struct TransferRecord {
     }
 
     /// The record for programs.
-    func document(by called: CalledName) -> ImportDocument.Account {
+    func document(by called: InvokedAs) -> ImportDocument.Account {
         ImportDocument.Account(
             account: name,
             exitStatus: status.rawValue,

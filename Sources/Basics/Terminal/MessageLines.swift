@@ -8,7 +8,7 @@ package enum MessageLines {
     /// - Parameters:
     ///   - kind: `error`, `hint`, `warning` or `note`.
     ///   - called: the name of `authctl` in the message's commands.
-    package static func text(_ kind: String, _ message: Hint, by called: CalledName, _ style: TerminalStyle) -> String {
+    package static func text(_ kind: String, _ message: Hint, by called: InvokedAs, _ style: TerminalStyle) -> String {
         let line = "authctl: \(kind): \(message)" as Hint
         return WrappedText.message(line, by: called, charset: style.charset, width: style.width, indent: indent)
             .joined(separator: "\n") + "\n"

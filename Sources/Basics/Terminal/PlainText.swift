@@ -83,7 +83,7 @@ package enum WrappedText {
     ///   - indent: by how many columns every line except the first is indented.
     package static func message(
         _ message: Hint,
-        by called: CalledName,
+        by called: InvokedAs,
         charset: Charset = .utf8,
         width: Int?,
         indent: Int = 0

@@ -33,7 +33,7 @@ package struct Command: Hashable, Sendable {
 
     /// A command that another process has written, as it stands in its text.
     package init(verbatim text: String) {
-        let usual = CalledName.usual.name
+        let usual = InvokedAs.usual.name
         let isOurs = text == usual || text.hasPrefix(usual + " ")
         program = isOurs ? nil : ""
         arguments = isOurs ? String(text.dropFirst(usual.count)) : text
@@ -46,7 +46,7 @@ package struct Command: Hashable, Sendable {
     }
 
     /// The command as a shell reads it. There is no default name: a text has to say whose eyes it is for.
-    package func text(by called: CalledName) -> String {
+    package func text(by called: InvokedAs) -> String {
         (program ?? called.name) + arguments
     }
 }

@@ -57,7 +57,7 @@ package struct Hint: Hashable, Sendable {
     package var isEmpty: Bool { parts.isEmpty }
 
     /// The whole text.
-    package func text(by called: CalledName) -> String {
+    package func text(by called: InvokedAs) -> String {
         parts.map { part in
             switch part {
             case .text(let text): text

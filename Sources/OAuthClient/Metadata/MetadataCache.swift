@@ -65,7 +65,7 @@ final class MetadataCache: Sendable {
         /// restart, and found out again.
         var learnedForms: [ClientAt: LearnedForm] = [:]
         /// Where documents are kept over a restart; nil if nowhere.
-        var shelf: MetadataShelf?
+        var shelf: MetadataStore?
         /// Documents that the shelf did not take, because no account had their issuer yet: a server is checked before its
         /// first account is added.
         var unkept: [(key: Key, documents: KeptMetadata)] = []
@@ -85,7 +85,7 @@ final class MetadataCache: Sendable {
     }
 
     /// Keeps the last good documents in `shelf`. They are used after a restart while the server cannot be reached.
-    func keep(in shelf: MetadataShelf) {
+    func keep(in shelf: MetadataStore) {
         memory.withLock { $0.shelf = shelf }
     }
 

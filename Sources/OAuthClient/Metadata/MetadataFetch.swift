@@ -153,7 +153,7 @@ package struct KeptMetadata: Hashable, Sendable {
 }
 
 /// Keeps metadata across restarts of the process. Nothing in it is secret, because servers publish it.
-package struct MetadataShelf: Sendable {
+package struct MetadataStore: Sendable {
     /// Finds the documents that were kept last; nil if there are none.
     let find: @Sendable (KeptMetadata.Place) async -> KeptMetadata?
     /// Keeps documents. Returns false if it does not, because no account has their issuer.

@@ -13,20 +13,20 @@ struct AccountAddCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) account add
-              \(CalledName.here) account add work --issuer https://login.example.com \\
+              \(InvokedAs.here) account add
+              \(InvokedAs.here) account add work --issuer https://login.example.com \\
                 --client-id mail --scope offline_access --refresh-token-file token.txt
-              \(CalledName.here) account add mail --provider microsoft --tenant organizations \\
+              \(InvokedAs.here) account add mail --provider microsoft --tenant organizations \\
                 --client-id ID --for mail
-              \(CalledName.here) account add wiki --issuer https://as.example.org --register
-              \(CalledName.here) account add home --provider google \\
+              \(InvokedAs.here) account add wiki --issuer https://as.example.org --register
+              \(InvokedAs.here) account add home --provider google \\
                 --client-secret-file client_secret.json --refresh-token-file -
-              \(CalledName.here) account add ci --issuer https://as.example.org --client-id ci \\
+              \(InvokedAs.here) account add ci --issuer https://as.example.org --client-id ci \\
                 --client-secret-file secret.txt --grant client-credentials --scope deploy
-              \(CalledName.here) account add robot --provider google --grant jwt-bearer \\
+              \(InvokedAs.here) account add robot --provider google --grant jwt-bearer \\
                 --client-key-file key.json --assertion-subject you@example.org \\
                 --scope https://www.googleapis.com/auth/drive.readonly
-              \(CalledName.here) account add wiki-bot --issuer https://as.example.org \\
+              \(InvokedAs.here) account add wiki-bot --issuer https://as.example.org \\
                 --client-id bot --client-secret-file secret.txt --grant token-exchange \\
                 --subject-account work --audience wiki --scope read
 
@@ -46,7 +46,7 @@ struct AccountAddCommand: ParsableCommand {
 
             --register asks the server to register a client for this account (RFC 7591), if the server offers \
             that, with a free port of this machine, which the account keeps. If the server forgets the client, the \
-            next '\(CalledName.here) login' registers a new one. '\(CalledName.here) logout --forget' asks the server to delete the client again.
+            next '\(InvokedAs.here) login' registers a new one. '\(InvokedAs.here) logout --forget' asks the server to delete the client again.
 
             Without a provider profile the account gets a redirect URI with a path that no other server has, so \
             that one server cannot pass off another server's answer as its own. The command prints the URI: \
@@ -54,8 +54,8 @@ struct AccountAddCommand: ParsableCommand {
             --require-iss trusts the server to name itself instead (RFC 9207).
 
             --grant adds a service account. Its client obtains tokens for itself, the first at once and the next \
-            before each expires; nobody signs in. It cannot become an ordinary account later. '\(CalledName.here) logout' \
-            erases its token, and '\(CalledName.here) refresh' starts it again. client-credentials uses the client's own \
+            before each expires; nobody signs in. It cannot become an ordinary account later. '\(InvokedAs.here) logout' \
+            erases its token, and '\(InvokedAs.here) refresh' starts it again. client-credentials uses the client's own \
             secret or key. jwt-bearer uses the client's key to sign a statement of whom the token is for; Google's \
             JSON key file works as it is, and contains the client id. token-exchange exchanges the token of \
             another account here for a token of this one, for another audience or with fewer rights.

@@ -11,9 +11,9 @@ struct AccountCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) account list
-              \(CalledName.here) account add work --provider google
-              \(CalledName.here) account show work
+              \(InvokedAs.here) account list
+              \(InvokedAs.here) account add work --provider google
+              \(InvokedAs.here) account show work
             """,
         subcommands: [
             AccountAddCommand.self, AccountListCommand.self, AccountShowCommand.self, AccountEditCommand.self,
@@ -31,9 +31,9 @@ struct AccountListCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) account list
-              \(CalledName.here) account list --json | jq -r '.accounts[].name'
-              \(CalledName.here) account list --person jane@example.org
+              \(InvokedAs.here) account list
+              \(InvokedAs.here) account list --json | jq -r '.accounts[].name'
+              \(InvokedAs.here) account list --person jane@example.org
             """
     )
 
@@ -104,7 +104,7 @@ struct AccountShowCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) account show work
+              \(InvokedAs.here) account show work
             """
     )
 
@@ -135,7 +135,7 @@ struct AccountRenameCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) account rename work you@example.org
+              \(InvokedAs.here) account rename work you@example.org
             """
     )
 
@@ -182,10 +182,10 @@ struct AccountRemoveCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) account remove work
+              \(InvokedAs.here) account remove work
 
-            This does not revoke the grant at the authorization server; '\(CalledName.here) logout --revoke --forget' does. A \
-            client that '\(CalledName.here) account add --register' registered is deleted at the server only with \
+            This does not revoke the grant at the authorization server; '\(InvokedAs.here) logout --revoke --forget' does. A \
+            client that '\(InvokedAs.here) account add --register' registered is deleted at the server only with \
             --deregister. The command asks before a grant is lost. Without a terminal nobody can answer, so it needs \
             --yes then.
             """
@@ -266,8 +266,8 @@ struct AccountResumeCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) account resume work
-              \(CalledName.here) account resume --all
+              \(InvokedAs.here) account resume work
+              \(InvokedAs.here) account resume --all
 
             An account is parked after 'account export --move', and if its store came from another machine: with a \
             backup, a copied home folder, or a cloned machine. This command refreshes the grant at once, to check \

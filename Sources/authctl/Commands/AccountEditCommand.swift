@@ -11,10 +11,10 @@ struct AccountEditCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) account edit work --lead-time 10m
-              \(CalledName.here) account edit work --confirm --forget-after 8h
-              \(CalledName.here) account edit work --clear lead-time --scope offline_access
-              \(CalledName.here) account edit work \\
+              \(InvokedAs.here) account edit work --lead-time 10m
+              \(InvokedAs.here) account edit work --confirm --forget-after 8h
+              \(InvokedAs.here) account edit work --clear lead-time --scope offline_access
+              \(InvokedAs.here) account edit work \\
                 --allow-unit mbsync.service --allow-unit msmtpq.service
 
             Settings that you do not name stay as they are. --scope, --param, --provider-setting, --allow-unit and \
@@ -47,7 +47,7 @@ struct AccountEditCommand: ParsableCommand {
             this scheme to authctl.
 
             --forget-after erases the account's tokens here this long after each sign-in, and with them those of \
-            accounts derived from it. It does not revoke them at the server. '\(CalledName.here) status' and '\(CalledName.here) watch' \
+            accounts derived from it. It does not revoke them at the server. '\(InvokedAs.here) status' and '\(InvokedAs.here) watch' \
             announce it before. The time needs a unit. If the last sign-in is longer ago, the change is refused; \
             with --yes the account signs out at once.
             """

@@ -10,14 +10,14 @@ struct AccountExportCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) account export work --move | ssh other \(CalledName.here) account import -
-              \(CalledName.here) account remove work
-              \(CalledName.here) account export work --move --output work.json
+              \(InvokedAs.here) account export work --move | ssh other \(InvokedAs.here) account import -
+              \(InvokedAs.here) account remove work
+              \(InvokedAs.here) account export work --move --output work.json
 
-            Prints a JSON document that '\(CalledName.here) account import' reads. If the server rotates refresh tokens, it \
+            Prints a JSON document that '\(InvokedAs.here) account import' reads. If the server rotates refresh tokens, it \
             revokes a grant that two machines use. So --move parks the account: this machine keeps the grant but \
             does not refresh it. When the other machine has the account, remove it here. If it should stay here \
-            after all, run '\(CalledName.here) account resume'.
+            after all, run '\(InvokedAs.here) account resume'.
             """
     )
 

@@ -9,17 +9,17 @@ struct AccountImportCommand: ParsableCommand {
         commandName: "import",
         abstract: "Bring in a refresh token, or a whole account from another machine.",
         usage: """
-            \(CalledName.here) account import <account> --refresh-token-file <file>
-            \(CalledName.here) account import [<account>] <file>
+            \(InvokedAs.here) account import <account> --refresh-token-file <file>
+            \(InvokedAs.here) account import [<account>] <file>
             """,
         discussion: """
             Examples:
 
-              \(CalledName.here) account import work --refresh-token-file token.txt
-              \(CalledName.here) account import work.json
+              \(InvokedAs.here) account import work --refresh-token-file token.txt
+              \(InvokedAs.here) account import work.json
 
             The file may hold only a refresh token, a token endpoint's answer ({"refresh_token": ...}), an export by \
-            '\(CalledName.here) account export', or another program's JSON that also names the client: Google's \
+            '\(InvokedAs.here) account export', or another program's JSON that also names the client: Google's \
             authorized_user file and token.json, and the token files of getmail, sasl-xoauth2 and others. An export \
             adds its account, or changes the account of that name. A file that names its client and server adds the \
             named account if it does not exist. '-' reads standard input, or asks for the account's refresh token \

@@ -10,10 +10,10 @@ struct AccountLinkCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) account link-token-file work $XDG_RUNTIME_DIR/bt_u$(id -u)
-              \(CalledName.here) account link-token-file work $XDG_RUNTIME_DIR/bt_u$(id -u) --remove
+              \(InvokedAs.here) account link-token-file work $XDG_RUNTIME_DIR/bt_u$(id -u)
+              \(InvokedAs.here) account link-token-file work $XDG_RUNTIME_DIR/bt_u$(id -u) --remove
 
-            The account needs a token file: '\(CalledName.here) account edit ACCOUNT --token-file'. The command makes the \
+            The account needs a token file: '\(InvokedAs.here) account edit ACCOUNT --token-file'. The command makes the \
             link now, and writes settings to ~/.config/user-tmpfiles.d that make it at each log-in. It replaces \
             nothing that exists already. --remove removes the link and the settings.
             """

@@ -9,11 +9,11 @@ struct AgentCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) agent
+              \(InvokedAs.here) agent
 
             Shows one notification for each account, with the desktop's own notification server. The notification \
             disappears when the account works again. If you dismiss it, it comes back only when the account needs \
-            you again. At most three are shown at a time. The button runs '\(CalledName.here) login'; if that fails, the \
+            you again. At most three are shown at a time. The button runs '\(InvokedAs.here) login'; if that fails, the \
             notification comes back and says why.
 
             systemd starts it with the graphical session: systemctl --user status authrefresh-agent.

@@ -6,14 +6,14 @@ internal import TextEncodings
 /// `authctl`: the root of all commands.
 struct AuthctlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: CalledName.here.name,
+        commandName: InvokedAs.here.name,
         abstract: "Ask authrefreshd for fresh OAuth tokens, and look after its accounts.",
         discussion: """
             Examples:
 
-              \(CalledName.here) login work --provider google
-              \(CalledName.here) token work
-              \(CalledName.here) status
+              \(InvokedAs.here) login work --provider google
+              \(InvokedAs.here) token work
+              \(InvokedAs.here) status
 
             Sign in once. From then on the daemon refreshes the account, and programs ask authctl for a valid \
             access token.

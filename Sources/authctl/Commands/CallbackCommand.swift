@@ -10,9 +10,9 @@ struct CallbackCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) callback 'com.example.app:/callback?code=...&state=...'
+              \(InvokedAs.here) callback 'com.example.app:/callback?code=...&state=...'
 
-            The desktop runs this command for the URI schemes of '\(CalledName.here) login --flow scheme' and '\(CalledName.here) \
+            The desktop runs this command for the URI schemes of '\(InvokedAs.here) login --flow scheme' and '\(InvokedAs.here) \
             web-session', and for addresses that your own web page passes on. The 'state' in the address \
             identifies the sign-in; the address itself identifies a web session. An address that matches neither \
             is refused. The command that waits prints the result.

@@ -10,17 +10,17 @@ struct ChallengeCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) challenge work --header 'Bearer error="invalid_token"'
-              \(CalledName.here) challenge work --header - < headers-that-curl-kept.txt
-              \(CalledName.here) challenge work --header 'WWW-Authenticate: Bearer \\
+              \(InvokedAs.here) challenge work --header 'Bearer error="invalid_token"'
+              \(InvokedAs.here) challenge work --header - < headers-that-curl-kept.txt
+              \(InvokedAs.here) challenge work --header 'WWW-Authenticate: Bearer \\
                 error="insufficient_user_authentication", acr_values="mfa"'
 
             Use it when a server refuses a token with 401 or 403. It reads the answer's WWW-Authenticate header \
             (RFC 6750, RFC 9470, claims challenges of Microsoft Entra). If the server no longer accepts the token, \
             the daemon replaces it. If the server asks for claims, the daemon asks for them in a refresh. If the \
             server wants a second factor, a more recent sign-in or more scopes, a person must act: the account \
-            becomes interaction-required, and the next '\(CalledName.here) login' asks for exactly that. Until then its \
-            tokens are handed out as before. '\(CalledName.here) refresh' cancels the request.
+            becomes interaction-required, and the next '\(InvokedAs.here) login' asks for exactly that. Until then its \
+            tokens are handed out as before. '\(InvokedAs.here) refresh' cancels the request.
 
             If the refused token came from a token set, name the set with --scope, --resource, --audience or \
             --claims.

@@ -11,7 +11,7 @@ struct DockerCredentialCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) account edit work --url https://registry.example.org/
+              \(InvokedAs.here) account edit work --url https://registry.example.org/
 
             This makes docker ask it for that registry, in ~/.docker/config.json. For podman, skopeo and buildah, \
             write the same into ~/.config/containers/auth.json:

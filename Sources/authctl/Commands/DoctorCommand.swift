@@ -10,9 +10,9 @@ struct DoctorCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) doctor
-              \(CalledName.here) doctor work
-              \(CalledName.here) doctor --json | jq '.findings[] | select(.level == "error")'
+              \(InvokedAs.here) doctor
+              \(InvokedAs.here) doctor work
+              \(InvokedAs.here) doctor --json | jq '.findings[] | select(.level == "error")'
 
             It looks at this shell, the socket, the service and whether it outlives your session. Then the daemon \
             looks at its configuration, clocks, network, store and key, at the accounts and their tokens, and at \

@@ -10,14 +10,14 @@ struct ExecCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) exec work --env GH_TOKEN -- gh pr list
-              \(CalledName.here) exec work --env API_TOKEN --min-validity 30m -- make deploy
-              \(CalledName.here) exec work --env TOKEN -- sh -c \\
+              \(InvokedAs.here) exec work --env GH_TOKEN -- gh pr list
+              \(InvokedAs.here) exec work --env API_TOKEN --min-validity 30m -- make deploy
+              \(InvokedAs.here) exec work --env TOKEN -- sh -c \\
                 'printf "Authorization: Bearer %s\\n" "$TOKEN" | curl -H @- URL'
 
             Use it for programs that take a token only from an environment variable. The command replaces authctl: \
             you get its exit status, and it gets your signals. If there is no token, the command does not start, \
-            and the exit status is that of '\(CalledName.here) token'.
+            and the exit status is that of '\(InvokedAs.here) token'.
 
             The command and every program that it starts can read the token. The token is not replaced when it \
             expires: if a command runs for long, ask for a longer token with --min-validity. The command writes no \

@@ -10,12 +10,12 @@ struct ForwardCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) forward build.example.org work
-              \(CalledName.here) forward me@build.example.org work home
-              \(CalledName.here) forward build.example.org work -- ./nightly --verbose
-              \(CalledName.here) forward build.example.org work --ssh-option Port=2222
+              \(InvokedAs.here) forward build.example.org work
+              \(InvokedAs.here) forward me@build.example.org work home
+              \(InvokedAs.here) forward build.example.org work -- ./nightly --verbose
+              \(InvokedAs.here) forward build.example.org work --ssh-option Port=2222
 
-            On the other machine '\(CalledName.here) token' and '\(CalledName.here) challenge' work for the accounts that you name. \
+            On the other machine '\(InvokedAs.here) token' and '\(InvokedAs.here) challenge' work for the accounts that you name. \
             Nothing else works there: no other account, also if it gets the name of one that you named, no status, \
             no sign-in, no refresh token. Access ends with \
             the ssh connection. Until then, root on that machine can ask for tokens of these accounts, too. If an \

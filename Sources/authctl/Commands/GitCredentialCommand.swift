@@ -10,7 +10,7 @@ struct GitCredentialCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) account edit work --url https://git.example.org/
+              \(InvokedAs.here) account edit work --url https://git.example.org/
               git config --global credential.helper authctl
               git config --global credential.https://git.example.org.helper \\
                 'authctl --account work'

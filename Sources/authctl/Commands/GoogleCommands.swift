@@ -10,9 +10,9 @@ struct GoogleExecutableCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) google-executable work
+              \(InvokedAs.here) google-executable work
 
-            Google's libraries run this command by themselves when they use the file that '\(CalledName.here) google-config' \
+            Google's libraries run this command by themselves when they use the file that '\(InvokedAs.here) google-config' \
             prints, and GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 is set. It prints the account's ID token as \
             the answer of an executable-sourced credential. A failure is printed as such an answer, too, with exit \
             status 0, because the libraries show the message only then.
@@ -84,13 +84,13 @@ struct GoogleConfigCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) google-config work --audience //iam.googleapis.com/projects/\\
+              \(InvokedAs.here) google-config work --audience //iam.googleapis.com/projects/\\
             1234/locations/global/workloadIdentityPools/POOL/providers/PROVIDER > g.json
               export GOOGLE_APPLICATION_CREDENTIALS=$PWD/g.json
               export GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1
 
             Name the file in GOOGLE_APPLICATION_CREDENTIALS. It contains no secret. It makes the libraries call \
-            '\(CalledName.here) google-executable' for a token, and exchange this token at Google's Security Token Service.
+            '\(InvokedAs.here) google-executable' for a token, and exchange this token at Google's Security Token Service.
 
             --audience is the full name of the provider in a workload or workforce identity pool. The pool decides \
             what the account may do; with --service-account it acts as that service account.

@@ -12,9 +12,9 @@ struct HistoryCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) history work
-              \(CalledName.here) history work --hours 168
-              \(CalledName.here) history work --json
+              \(InvokedAs.here) history work
+              \(InvokedAs.here) history work --hours 168
+              \(InvokedAs.here) history work --json
 
             Prints one character for each of the last hours, then the events, the newest at the end. Repeated \
             events share one line. The source is your journal (journalctl --user -u authrefreshd), which drops old \

@@ -10,10 +10,10 @@ struct ImportCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) import --dry-run
-              \(CalledName.here) import --from oidc-agent work
-              \(CalledName.here) import --from mutt_oauth2 --file ~/.mutt/token --all
-              \(CalledName.here) import --file token.json
+              \(InvokedAs.here) import --dry-run
+              \(InvokedAs.here) import --from oidc-agent work
+              \(InvokedAs.here) import --from mutt_oauth2 --file ~/.mutt/token --all
+              \(InvokedAs.here) import --file token.json
 
             Finds the accounts that other programs keep. --dry-run shows them in a table and changes nothing.
 
@@ -91,7 +91,7 @@ struct ImportCommand: ParsableCommand {
             )
         }
         let options = [
-            ("--called", CalledName.here.name), ("--socket", try SocketPath.resolve(option: connection.socket)),
+            ("--called", InvokedAs.here.name), ("--socket", try SocketPath.resolve(option: connection.socket)),
             ("--from", from?.rawValue), ("--file", file), ("--as", newName), ("--password-file", passwordFile),
         ]
         var words = options.flatMap { option, value in value.map { [option, $0] } ?? [] }

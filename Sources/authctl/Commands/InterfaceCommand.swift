@@ -10,7 +10,7 @@ struct InterfaceCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) interface | less
+              \(InvokedAs.here) interface | less
 
             It is the description that this program was built with; the daemon is not asked.
             """

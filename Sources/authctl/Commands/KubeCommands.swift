@@ -11,21 +11,21 @@ struct KubeCredentialCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) kubeconfig work
-              \(CalledName.here) kube-credential work
-              \(CalledName.here) kube-credential work --use-access-token --min-validity 5m
-              \(CalledName.here) kube-credential work --scope api://cluster/.default
+              \(InvokedAs.here) kubeconfig work
+              \(InvokedAs.here) kube-credential work
+              \(InvokedAs.here) kube-credential work --use-access-token --min-validity 5m
+              \(InvokedAs.here) kube-credential work --scope api://cluster/.default
 
             Prints an ExecCredential (client.authentication.k8s.io) with the account's ID token, in the version \
             that KUBERNETES_EXEC_INFO asks for, v1 or v1beta1. kubectl, k9s, helm and all programs on client-go \
-            run this command by themselves once you have set up the output of '\(CalledName.here) kubeconfig'. It never asks \
+            run this command by themselves once you have set up the output of '\(InvokedAs.here) kubeconfig'. It never asks \
             anything on the terminal. If somebody has to sign in, it says so on standard error.
 
             The expiry time in it is 60 s before the token's own, or a tenth of what is left, so that no request \
             arrives with an expired token. If the same process asks again for the same cluster before that time, \
             the cluster has refused the token. The daemon then gets another one, once a minute for a process.
 
-            With --scope, --resource or --audience it prints an access token for them, as '\(CalledName.here) token' does.
+            With --scope, --resource or --audience it prints an access token for them, as '\(InvokedAs.here) token' does.
             """
     )
 
@@ -88,12 +88,12 @@ struct KubeconfigCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) kubeconfig work > ~/.kube/work.yaml
+              \(InvokedAs.here) kubeconfig work > ~/.kube/work.yaml
               export KUBECONFIG=~/.kube/config:~/.kube/work.yaml
               kubectl config set-context --current --user work
 
             Prints a kubeconfig with one entry under 'users', named after the account, that makes kubectl call \
-            '\(CalledName.here) kube-credential'. Copy the entry into your kubeconfig, or name both files in KUBECONFIG, and \
+            '\(InvokedAs.here) kube-credential'. Copy the entry into your kubeconfig, or name both files in KUBECONFIG, and \
             give a context that user.
 
             kubectl names the cluster to the command (provideClusterInfo), so that several clusters with one \

@@ -10,13 +10,13 @@ struct LoginCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) login work
-              \(CalledName.here) login work --provider google --for mail
-              \(CalledName.here) login work --private --login-hint you@example.org
-              \(CalledName.here) login work --flow device
-              \(CalledName.here) login work --prompt select_account --replace
-              \(CalledName.here) login work --policy B2C_1_edit_profile
-              \(CalledName.here) login work --new-account shared-mailbox
+              \(InvokedAs.here) login work
+              \(InvokedAs.here) login work --provider google --for mail
+              \(InvokedAs.here) login work --private --login-hint you@example.org
+              \(InvokedAs.here) login work --flow device
+              \(InvokedAs.here) login work --prompt select_account --replace
+              \(InvokedAs.here) login work --policy B2C_1_edit_profile
+              \(InvokedAs.here) login work --new-account shared-mailbox
 
             If no account has this name, --provider or --issuer adds it first; on a terminal, authctl asks for \
             what is missing. At the end authctl shows what to put into the programs that will use the account's \
@@ -27,13 +27,13 @@ struct LoginCommand: ParsableCommand {
             without a display authctl opens nothing: you type a code on any device, or paste the address.
 
             --flow says how the answer comes back. 'browser': through a loopback port. 'scheme': through a URI \
-            scheme; the desktop is set up once to call '\(CalledName.here) callback' for it. 'device': you type a code on any \
+            scheme; the desktop is set up once to call '\(InvokedAs.here) callback' for it. 'device': you type a code on any \
             device. 'paste': you paste the address.
 
             --private opens a private window of Firefox, Chromium, Chrome, Brave, Vivaldi or Edge. It uses the \
             default browser if it is one of these. If no browser can open a private window, the command fails. A \
             private window shares the cookies of other open private windows. With --temporary-profile the window \
-            shares nothing. It closes when the sign-in is over, and closing it cancels the sign-in. '\(CalledName.here) \
+            shares nothing. It closes when the sign-in is over, and closing it cancels the sign-in. '\(InvokedAs.here) \
             account edit --login-window private' makes either kind the account's own, also for the notification's button. authctl cannot \
             notice that any other window was closed: press Ctrl-C to cancel.
 
@@ -48,7 +48,7 @@ struct LoginCommand: ParsableCommand {
             select_account'. If the server gives no refresh token, the account keeps the one that it has.
 
             --nonce and --nonce-sha256 are for a back end that wants to know who signed in. The back end hands out \
-            the nonce, and checks that the ID token contains it, or its SHA-256. '\(CalledName.here) token --id-token' prints \
+            the nonce, and checks that the ID token contains it, or its SHA-256. '\(InvokedAs.here) token --id-token' prints \
             the ID token. With --response-type id_token authctl asks the server for an ID token only and prints \
             it. The account does not change, because without a code there is nothing to refresh.
 
@@ -63,7 +63,7 @@ struct LoginCommand: ParsableCommand {
             it, if the account names one (account edit --provider-setting password_reset_policy=NAME). Afterwards \
             they sign in with the new password.
 
-            Ctrl-C cancels. Closing the terminal does not: '\(CalledName.here) login' follows the sign-in that is under way, \
+            Ctrl-C cancels. Closing the terminal does not: '\(InvokedAs.here) login' follows the sign-in that is under way, \
             --restart starts a new one, and --cancel only ends it. --if-needed is for scripts: it signs in only if \
             the daemon cannot get a token without a person. With --json each event is one line.
 

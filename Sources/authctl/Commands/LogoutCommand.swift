@@ -14,10 +14,10 @@ struct LogoutCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) logout work
-              \(CalledName.here) logout work --revoke --end-session
-              \(CalledName.here) logout work --revoke --forget
-              \(CalledName.here) logout --all --revoke --yes
+              \(InvokedAs.here) logout work
+              \(InvokedAs.here) logout work --revoke --end-session
+              \(InvokedAs.here) logout work --revoke --forget
+              \(InvokedAs.here) logout --all --revoke --yes
 
             The steps have this order, and authctl reports each of them: --revoke asks the server to revoke the \
             grant (RFC 7009), --end-session opens the server's page that ends your session there, the tokens are \

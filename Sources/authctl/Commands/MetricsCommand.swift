@@ -10,9 +10,9 @@ struct MetricsCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) metrics
-              \(CalledName.here) metrics --output /var/lib/node_exporter/authrefresh.prom
-              \(CalledName.here) metrics --json | jq .states
+              \(InvokedAs.here) metrics
+              \(InvokedAs.here) metrics --output /var/lib/node_exporter/authrefresh.prom
+              \(InvokedAs.here) metrics --json | jq .states
 
             The text has Prometheus's exposition format. With --output it goes to a file, which the textfile \
             collector of node_exporter can read. The file is replaced in one step, and every user may read it: it \

@@ -11,11 +11,11 @@ struct ProviderCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) provider list
-              \(CalledName.here) provider show google
+              \(InvokedAs.here) provider list
+              \(InvokedAs.here) provider show google
 
             A profile is a YAML file. It tells the daemon what a provider does not publish about itself. The files are \
-            in a folder providers.d, installed for all users or in ~/.config/authrefreshd. '\(CalledName.here) account add \
+            in a folder providers.d, installed for all users or in ~/.config/authrefreshd. '\(InvokedAs.here) account add \
             --provider NAME' uses one.
             """,
         subcommands: [ProviderListCommand.self, ProviderShowCommand.self, ProviderDiscoverCommand.self]
@@ -30,7 +30,7 @@ struct ProviderListCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) provider list
+              \(InvokedAs.here) provider list
 
             If a profile has no issuer, each account names its own: a tenant or a realm, for example.
             """
@@ -64,7 +64,7 @@ struct ProviderShowCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) provider show google
+              \(InvokedAs.here) provider show google
 
             It prints the profile's file, with its comments. provider-profile.yaml(5) describes the keys.
             """
@@ -111,10 +111,10 @@ struct ProviderDiscoverCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) provider discover https://sso.example.org > work.yaml
+              \(InvokedAs.here) provider discover https://sso.example.org > work.yaml
 
             authctl makes a file for ~/.config/authrefreshd/providers.d from what the server publishes (OpenID \
-            Connect Discovery, RFC 8414), with comments on what it found. Most servers need no profile: '\(CalledName.here) \
+            Connect Discovery, RFC 8414), with comments on what it found. Most servers need no profile: '\(InvokedAs.here) \
             account add --issuer URL' is enough.
 
             Exit status: 65 if the server publishes nothing, or describes another server; 75 if it cannot be \

@@ -11,9 +11,9 @@ struct RefreshCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) refresh work
-              \(CalledName.here) refresh work home --json
-              \(CalledName.here) refresh --all
+              \(InvokedAs.here) refresh work
+              \(InvokedAs.here) refresh work home --json
+              \(InvokedAs.here) refresh --all
 
             Prints a line for each account that was refreshed; failures go to standard error. --all skips accounts \
             that are signed out or parked. On a terminal you can leave out the account if there is only one.

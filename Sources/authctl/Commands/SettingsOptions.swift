@@ -27,7 +27,7 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A value that the provider's profile asks for, see '\(CalledName.here) provider show'; may be given several times.",
+            "A value that the provider's profile asks for, see '\(InvokedAs.here) provider show'; may be given several times.",
             valueName: "name=value"
         )
     )

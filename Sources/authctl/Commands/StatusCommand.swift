@@ -11,10 +11,10 @@ struct StatusCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) status
-              \(CalledName.here) status work || \(CalledName.here) account show work
-              \(CalledName.here) status --watch
-              \(CalledName.here) status --json
+              \(InvokedAs.here) status
+              \(InvokedAs.here) status work || \(InvokedAs.here) account show work
+              \(InvokedAs.here) status --watch
+              \(InvokedAs.here) status --json
 
             States: fresh, refreshing, retrying, interaction-required, refresh-token-expiring, signed-out, \
             misconfigured.
@@ -87,11 +87,11 @@ struct WatchCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) watch
-              \(CalledName.here) watch work --json | jq --unbuffered -r .event
+              \(InvokedAs.here) watch
+              \(InvokedAs.here) watch work --json | jq --unbuffered -r .event
 
             Prints a line for each change: local time, account, event, state. --json prints a reply of 'Subscribe' \
-            on each line, as '\(CalledName.here) interface' describes it; "ready" ends the present state. '\(CalledName.here) status \
+            on each line, as '\(InvokedAs.here) interface' describes it; "ready" ends the present state. '\(InvokedAs.here) status \
             --watch' shows a table instead.
 
             It runs until you interrupt it with Ctrl-C; the shell then shows exit status 130.

@@ -11,8 +11,8 @@ struct StoreCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) store check
-              \(CalledName.here) store backup ~/authrefreshd.sqlite
+              \(InvokedAs.here) store check
+              \(InvokedAs.here) store backup ~/authrefreshd.sqlite
             """,
         subcommands: [
             StoreBackupCommand.self, StoreCheckCommand.self, StoreRekeyCommand.self, StoreRestoreCommand.self,
@@ -28,7 +28,7 @@ struct StoreBackupCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) store backup accounts-2026-11-21.sqlite
+              \(InvokedAs.here) store backup accounts-2026-11-21.sqlite
 
             The file is created with mode 0600; an existing file is never replaced. Its secrets are encrypted with \
             the store's key. The key is not in the file: keep a copy of the key too, somewhere else. While the key \
@@ -104,7 +104,7 @@ struct StoreRestoreCommand: ParsableCommand {
             Examples:
 
               systemctl --user stop authrefreshd.socket authrefreshd.service
-              \(CalledName.here) store restore accounts-2026-11-21.sqlite
+              \(InvokedAs.here) store restore accounts-2026-11-21.sqlite
               systemctl --user start authrefreshd.socket
 
             Runs 'authrefreshd --restore FILE', which copies FILE, checks the copy, and replaces the store with \
@@ -118,8 +118,8 @@ struct StoreRestoreCommand: ParsableCommand {
 
             The backup does not contain refresh tokens that servers have issued since. Accounts of the backup get them \
             from the previous store. If there is no previous store, or it cannot be read, a server may refuse the old \
-            ones: those accounts then need '\(CalledName.here) login'. If the backup is from another machine, accounts whose \
-            server rotates refresh tokens are parked: see '\(CalledName.here) account resume'.
+            ones: those accounts then need '\(InvokedAs.here) login'. If the backup is from another machine, accounts whose \
+            server rotates refresh tokens are parked: see '\(InvokedAs.here) account resume'.
 
             Exit status: 75 if the disk is full or fails, 77 if the key is missing, 78 if a daemon has the store \
             open or FILE cannot be used.
@@ -148,7 +148,7 @@ struct StoreCheckCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) store check
+              \(InvokedAs.here) store check
 
             Checks the database file, the row of each account, the encryption of each secret, the schedule, the \
             permissions of the files and the store's key. Nothing is changed. The daemon keeps serving tokens: it \
@@ -208,7 +208,7 @@ struct StoreRekeyCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) store rekey
+              \(InvokedAs.here) store rekey
 
             The daemon keeps serving tokens meanwhile. If this command or the daemon is interrupted, the daemon \
             finishes the change later; if you run the command again, it waits for the end.
@@ -220,7 +220,7 @@ struct StoreRekeyCommand: ParsableCommand {
             this, then make it 'store-key'.
 
             Earlier backups open only with the old key. The copy that an upgrade kept beside the store, \
-            'accounts.sqlite.before-upgrade', is removed. Stores that '\(CalledName.here) store restore' kept stay encrypted \
+            'accounts.sqlite.before-upgrade', is removed. Stores that '\(InvokedAs.here) store restore' kept stay encrypted \
             with the old key: remove them yourself.
             """
     )

@@ -11,16 +11,16 @@ struct TokenCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) token work
-              \(CalledName.here) token work --min-validity 10m
-              \(CalledName.here) token work --scope mail.read --scope mail.send
-              \(CalledName.here) token work --resource https://api.example.com/
-              \(CalledName.here) token work --claims '{"access_token":{"acr":{"value":"mfa"}}}'
-              \(CalledName.here) token work --id-token
-              \(CalledName.here) token work --dpop GET https://api.example.com/ --format header
-              vars=$(\(CalledName.here) token work --format env) && eval "$vars" || exit
-              \(CalledName.here) token work --format xoauth2 --user you@example.org
-              \(CalledName.here) exec work --env TOKEN -- sh -c \\
+              \(InvokedAs.here) token work
+              \(InvokedAs.here) token work --min-validity 10m
+              \(InvokedAs.here) token work --scope mail.read --scope mail.send
+              \(InvokedAs.here) token work --resource https://api.example.com/
+              \(InvokedAs.here) token work --claims '{"access_token":{"acr":{"value":"mfa"}}}'
+              \(InvokedAs.here) token work --id-token
+              \(InvokedAs.here) token work --dpop GET https://api.example.com/ --format header
+              vars=$(\(InvokedAs.here) token work --format env) && eval "$vars" || exit
+              \(InvokedAs.here) token work --format xoauth2 --user you@example.org
+              \(InvokedAs.here) exec work --env TOKEN -- sh -c \\
                 'printf "Authorization: Bearer %s\\n" "$TOKEN" | curl -H @- URL'
 
             Prints the stored token if it is valid for long enough. Otherwise it waits for one refresh, which all \
@@ -36,7 +36,7 @@ struct TokenCommand: ParsableCommand {
 
             Some servers narrow the account's default token after a request with --scope, although RFC 6749 \
             (section 6) forbids it. The daemon notices that, and asks for the full scope in every later refresh. \
-            '\(CalledName.here) status' shows scopes that are still missing.
+            '\(InvokedAs.here) status' shows scopes that are still missing.
 
             --format: 'raw', only the token; 'header', an Authorization header line; 'json', one object; 'env', \
             lines for a shell's eval that export AUTHREFRESH_ACCOUNT, AUTHREFRESH_ACCESS_TOKEN, \

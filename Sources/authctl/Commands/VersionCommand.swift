@@ -10,9 +10,9 @@ struct VersionCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) version
+              \(InvokedAs.here) version
 
-            '\(CalledName.here) --version' prints only authctl's version, without asking the daemon. After an upgrade the \
+            '\(InvokedAs.here) --version' prints only authctl's version, without asking the daemon. After an upgrade the \
             running daemon has the older version until it restarts.
             """
     )

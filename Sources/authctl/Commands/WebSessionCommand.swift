@@ -10,9 +10,9 @@ struct WebSessionCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              \(CalledName.here) web-session - --callback com.example.app:/done < url.txt
+              \(InvokedAs.here) web-session - --callback com.example.app:/done < url.txt
               page='https://as.example/authorize?client_id=me&redirect_uri={callback}'
-              \(CalledName.here) web-session "$page" --callback http://127.0.0.1/done
+              \(InvokedAs.here) web-session "$page" --callback http://127.0.0.1/done
 
             This is for your own programs, if a person has to sign in or decide something on a web page, and the \
             program needs no account here. authctl opens the page. When the browser is sent back to the callback, \
@@ -20,7 +20,7 @@ struct WebSessionCommand: ParsableCommand {
 
             --callback is one of four kinds. With 'http://127.0.0.1/done', 'http://localhost/done' or \
             'http://[::1]/done', the daemon listens on the port meanwhile. With 'com.example.app:/done', the desktop \
-            passes the address to '\(CalledName.here) callback'. With 'exampleauth', a scheme alone, every address of the scheme \
+            passes the address to '\(InvokedAs.here) callback'. With 'exampleauth', a scheme alone, every address of the scheme \
             is the answer. 'https://app.example/done' is a page of your own, with a link \
             to 'io.authrefresh:' and its own address. Each callback has one session at a time. Instead, you can paste \
             the address at any time.
@@ -36,7 +36,7 @@ struct WebSessionCommand: ParsableCommand {
             URL may contain secrets, and other users can read the arguments of a program: '-' reads it from \
             standard input. authctl wipes a URL that is an argument from there at once.
 
-            The browser and its window are chosen as by '\(CalledName.here) login', without an account.
+            The browser and its window are chosen as by '\(InvokedAs.here) login', without an account.
 
             Exit status: 0 done; 75 timed out, or the callback is in use; 77 the address contains an 'error' (RFC \
             6749 4.1.2.1) and is printed as well, or you are not permitted; 78 the window, the browser or the port \

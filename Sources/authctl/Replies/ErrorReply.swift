@@ -133,7 +133,7 @@ extension ErrorReply {
     func invalidSettings(_ error: InvalidSettingsError) -> Report {
         report(
             status: .badData,
-            message: "\(Setting.words(forField: error.field)) cannot be used: \(error.reason)",
+            message: "\(Setting.phrase(forField: error.field)) cannot be used: \(error.reason)",
             hints: error.hint.map { [Hint($0, command: error.command)] } ?? []
         )
     }

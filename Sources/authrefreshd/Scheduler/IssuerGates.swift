@@ -164,7 +164,7 @@ struct IssuerGates {
     /// Records what an issuer's answer to a request of `account`, which began at `start`, says about the rate of
     /// requests.
     mutating func note(
-        _ outcome: IssuerGate.Word,
+        _ outcome: IssuerGate.RateSignal,
         of issuer: IssuerID,
         to account: AccountID,
         askedAt start: Moment,
@@ -245,7 +245,7 @@ extension RefreshState {
 /// A caller that asks again within that second waits for the rest of it, and then one request answers all such callers.
 /// So `--force` and `Refresh` always bring a token newer than the call, and a program in a loop costs one request per
 /// second. That includes a program that reports each new token as refused.
-struct AskingPace {
+struct RequestThrottle {
     /// The shortest time between two requests for the same token that callers cause.
     static let interval = RefreshRule.shortestInterval
 

@@ -25,12 +25,12 @@ struct PendingRequest {
 struct PendingRequests {
     private var requests: [AccountID: PendingRequest] = [:]
     /// The correlation identifiers of requests within their time limit. Each has a slot at its issuer's gate.
-    private var young: Set<String> = []
+    private var near: Set<String> = []
 
     var isEmpty: Bool { requests.isEmpty }
     var count: Int { requests.count }
     /// Whether an answer is expected soon.
-    var areYoung: Bool { !young.isEmpty }
+    var anyAnswerIsNear: Bool { !near.isEmpty }
 
     /// The request of `account`; nil if there is none.
     subscript(_ account: AccountID) -> PendingRequest? { requests[account] }
@@ -42,21 +42,21 @@ struct PendingRequests {
 
     mutating func begin(_ request: PendingRequest, of account: AccountID) {
         requests[account] = request
-        if !request.awaitsSource { young.insert(request.correlationID) }
+        if !request.awaitsSource { near.insert(request.correlationID) }
     }
 
     /// Records that a request has exceeded its time limit.
     ///
     /// - Returns: whether its answer is still awaited.
     mutating func passLimit(_ correlationID: String) -> Bool {
-        young.remove(correlationID) != nil
+        near.remove(correlationID) != nil
     }
 
     /// Records that a request has ended.
     ///
     /// - Returns: the request; nil if the account has another grant now.
     mutating func end(_ lease: Lease, of account: AccountID, correlationID: String) -> PendingRequest? {
-        young.remove(correlationID)
+        near.remove(correlationID)
         guard let request = holding(lease, of: account) else { return nil }
         requests[account] = nil
         return request
@@ -82,7 +82,7 @@ struct PendingRequests {
 
     /// Whether the account's request has exceeded its time limit and its answer is still awaited.
     func isOverdue(_ account: AccountID) -> Bool {
-        requests[account].map { !$0.awaitsSource && !young.contains($0.correlationID) } ?? false
+        requests[account].map { !$0.awaitsSource && !near.contains($0.correlationID) } ?? false
     }
 
     /// Gives up requests whose connections cannot be alive any more; they count as unanswered.

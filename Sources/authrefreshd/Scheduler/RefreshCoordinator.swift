@@ -300,7 +300,7 @@ actor RefreshCoordinator {
         advanceTokenFiles(at: now)
         runNextChangeCommands(at: now)
         // All answers are stored.
-        if !scheduler.requests.areYoung, !scheduler.hasArrivals { host.allowSleep() }
+        if !scheduler.requests.anyAnswerIsNear, !scheduler.hasArrivals { host.allowSleep() }
         arm(at: now)
         finishShutdownIfIdle()
         if let error = reasonToStartAnew { onStoreReplaced(error) }
@@ -347,7 +347,7 @@ actor RefreshCoordinator {
         let deadline = deadlines.compactMap { $0 }.min()
         // While requests are under way, one early wake-up costs less than setting the timer in every turn. Their ends
         // cause further turns.
-        if scheduler.requests.areYoung, let armed = timer?.deadline, armed > now.wall,
+        if scheduler.requests.anyAnswerIsNear, let armed = timer?.deadline, armed > now.wall,
             deadline.map({ $0 > armed }) ?? true
         {
             return
@@ -469,7 +469,9 @@ actor RefreshCoordinator {
     /// While requests are under way, updating the status line once a second is enough. The end of each request brings
     /// another turn.
     private func showStatus(at now: Moment) {
-        if scheduler.requests.areYoung, let shown = statusShownAt, now.elapsed(since: shown) < .seconds(1) { return }
+        if scheduler.requests.anyAnswerIsNear, let shown = statusShownAt, now.elapsed(since: shown) < .seconds(1) {
+            return
+        }
         statusShownAt = now
         onStatusChange()
     }

@@ -77,7 +77,7 @@ final class Scheduler {
     private let timebase: Timebase
     private var inbox: [QueuedEvent] = []
     private var gates = IssuerGates()
-    private var pace = AskingPace()
+    private var pace = RequestThrottle()
     private var suspects: CrashSuspects
     /// The position in the walk over the accounts that a restored network concerns; nil if there is no walk.
     private var connectivityCursor: AccountID?
@@ -547,7 +547,7 @@ final class Scheduler {
         }
         gates.end(place, of: issuer, hasAnswer: outcome.hasAnswer, askedAt: lease.startedAt, at: now)
         suspects.clear(account)
-        if let word = outcome.wordOnRate {
+        if let word = outcome.rateSignal {
             gates.note(word, of: issuer, to: account, askedAt: lease.startedAt, at: now)
         }
         return requests.end(lease, of: account, correlationID: correlationID)
@@ -592,7 +592,7 @@ extension RefreshOutcome {
     }
 
     /// What the server's answer says about the rate of requests; nil if there was no answer.
-    fileprivate var wordOnRate: IssuerGate.Word? {
+    fileprivate var rateSignal: IssuerGate.RateSignal? {
         switch result {
         case .success: return .served
         case .failure(let failure):

@@ -38,7 +38,7 @@ struct Caller: Sendable {
     }
 
     /// The process; nil if it was not looked up.
-    var process: Look<CallingProcess>?
+    var process: Look<PeerProcess>?
     /// The files of executables on lists, by path.
     var files: [String: Look<FileIdentity>] = [:]
     /// The results of questions to the user.
@@ -53,7 +53,7 @@ struct Caller: Sendable {
 
 /// Looks up callers on separate threads, because a file system may hang.
 enum CallerLookUp {
-    private static let callers = BlockingWork<Int32, CallingProcess?>(
+    private static let callers = BlockingWork<Int32, PeerProcess?>(
         "authrefreshd.callers",
         timeLimit: CallerLimits.lookUpTime,
         piecesMax: CallerLimits.lookUpsMax
@@ -88,7 +88,7 @@ enum CallerLookUp {
                 var known = known
                 // Another connection of the process may have started this look-up. If the pinned process is alive, it
                 // is the same one.
-                let process: CallingProcess?? = look.map { held.isAlive ? $0 : nil }
+                let process: PeerProcess?? = look.map { held.isAlive ? $0 : nil }
                 known.process = Caller.Look(process)
                 run(executables, known, done)
             }

@@ -228,7 +228,7 @@ extension Caller {
     }
 
     /// The complaint if the sandbox hides which executable `caller` runs.
-    private static func unseenExecutable(of caller: CallingProcess) -> Complaint {
+    private static func unseenExecutable(of caller: PeerProcess) -> Complaint {
         // The package's drop-in is for all users.
         let isPackaged = ProgramCheck()?.program.hasPrefix("/usr/bin/") == true
         let dropIn = (isPackaged ? "/usr" : "~/.local") + "/share/authrefreshd/see-executables.conf"
@@ -335,7 +335,7 @@ extension AllowedCallers {
 }
 
 extension SeenProgram {
-    init(_ process: CallingProcess) {
+    init(_ process: PeerProcess) {
         self.init(unit: process.unit, executable: process.path)
     }
 }

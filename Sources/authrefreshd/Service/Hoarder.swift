@@ -15,7 +15,7 @@ struct Hoarder: Sendable {
     init(_ limit: Limit, _ crowding: Shares.Crowding) {
         self.limit = limit
         capacity = crowding.capacity
-        let name = CallingProcess.name(of: crowding.process).map { "'\($0.replacingSteering(with: " "))' (process " }
+        let name = PeerProcess.name(of: crowding.process).map { "'\($0.replacingSteering(with: " "))' (process " }
         let program = (name ?? "an unknown program (process ") + "\(crowding.process))"
         text = "\(program) has \(crowding.amount) of \(crowding.capacity) \(limit.words)"
     }

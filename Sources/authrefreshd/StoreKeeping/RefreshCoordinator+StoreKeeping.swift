@@ -55,7 +55,7 @@ extension RefreshCoordinator {
     /// after a restart even if the metadata cannot be fetched.
     func keepMetadata() {
         client.keepMetadata(
-            in: MetadataShelf(
+            in: MetadataStore(
                 find: { [weak self] place in
                     guard let self else { return nil }
                     return await keptMetadata(at: place)

@@ -16,7 +16,7 @@ struct KeptMetadataTests {
                     documents: [Array(document.utf8)],
                     fetchedAt: client.servers.configuration.now()
                 )
-                client.keepMetadata(in: MetadataShelf(find: { _ in kept }, keep: { _, _ in true }))
+                client.keepMetadata(in: MetadataStore(find: { _ in kept }, keep: { _, _ in true }))
                 let request = RefreshRequest(
                     client: try requestingClient(at: server.origin),
                     refreshToken: RefreshToken(Secret("r1"))

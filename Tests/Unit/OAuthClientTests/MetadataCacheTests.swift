@@ -137,8 +137,8 @@ struct MetadataCacheTests {
         let refused = EventLog<KeptMetadata.Place>()
         let hasAccount = Atomic(true)
 
-        var shelf: MetadataShelf {
-            MetadataShelf(
+        var shelf: MetadataStore {
+            MetadataStore(
                 find: { [self] place in kept.all.last { $0.place == place }?.metadata },
                 keep: { [self] place, metadata in
                     guard hasAccount.load(ordering: .sequentiallyConsistent) else {
@@ -221,7 +221,7 @@ struct MetadataCacheTests {
                 $0.proxy = ProxySettings(environment: ["https_proxy": "http://127.0.0.1:1"])
             }) { client in
                 let kept = KeptMetadata(documents: [document(issuer, endpoint)], fetchedAt: now - age)
-                client.keepMetadata(in: MetadataShelf(find: { _ in kept }, keep: { _, _ in true }))
+                client.keepMetadata(in: MetadataStore(find: { _ in kept }, keep: { _, _ in true }))
                 let found = try? await client.metadata(of: Issuer(url: "https://login.invalid"))
                 #expect((found?.tokenEndpoint.url == endpoint) == isUsed, "\(issuer) \(endpoint) \(age)")
             }

@@ -125,7 +125,7 @@ struct ClockTests {
         isWakingTold: Bool
     ) async throws {
         try await withFreshAccount(isClockStopped: true) { rig, issuer, account in
-            await rig.pass(AskingPace.interval)
+            await rig.pass(RequestThrottle.interval)
             let outcomes = EventLog<WaitOutcome>()
             await rig.inside { coordinator in
                 coordinator.hostChanged(.sleepBegins)

@@ -34,9 +34,9 @@ struct DutyTests {
     @Test func `a request is young until its time limit, overdue after it, and gone when it has ended`() {
         var requests = PendingRequests()
         requests.begin(pending(1, "a"), of: account)
-        #expect(requests.areYoung && !requests.isOverdue(account))
+        #expect(requests.anyAnswerIsNear && !requests.isOverdue(account))
         #expect(requests.passLimit("a") == true)
-        #expect(!requests.areYoung && requests.isOverdue(account))
+        #expect(!requests.anyAnswerIsNear && requests.isOverdue(account))
         #expect(requests.passLimit("a") == false)
         #expect(requests.end(lease(1), of: account, correlationID: "a") != nil)
         #expect(requests.isEmpty && !requests.isOverdue(account))
@@ -47,9 +47,9 @@ struct DutyTests {
         requests.begin(pending(1, "old"), of: account)
         requests.begin(pending(2, "new"), of: account)
         #expect(requests.end(lease(1), of: account, correlationID: "old") == nil)
-        #expect(requests.holding(lease(2), of: account) != nil && requests.areYoung)
+        #expect(requests.holding(lease(2), of: account) != nil && requests.anyAnswerIsNear)
         #expect(requests.end(lease(2), of: account, correlationID: "new") != nil)
-        #expect(requests.isEmpty && !requests.areYoung)
+        #expect(requests.isEmpty && !requests.anyAnswerIsNear)
     }
 
     @Test func `a wait for another account's token is neither young nor overdue, and ends only by its own lease`() {

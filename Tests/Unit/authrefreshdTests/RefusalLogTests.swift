@@ -55,7 +55,7 @@ struct RefusalLogTests {
             lines += refuse(.crowded(resource, crowding), times: 1)
         }
         #expect(lines.count == all)
-        let name = try #require(CallingProcess.name(of: getpid()))
+        let name = try #require(PeerProcess.name(of: getpid()))
         let first = try #require(lines.first)
         #expect(first.contains("'\(name)' (process \(getpid())) has 1 of 100 "), "\(first)")
         #expect(!first.contains("Crowding"), "\(first)")

@@ -293,7 +293,7 @@ package enum PastedRedirect {
     ///
     /// - Throws: why it cannot be one of these.
     package static func read(_ text: String) throws(SignInFailure) -> AuthorizationResponse {
-        let bytes = HandedOnAddress.unwrapped(text.utf8.filter { !($0 == 0x20 || (0x09...0x0d).contains($0)) })
+        let bytes = DesktopAddress.unwrapped(text.utf8.filter { !($0 == 0x20 || (0x09...0x0d).contains($0)) })
         guard !bytes.isEmpty else { throw SignInFailure(.refused, "it is empty") }
         guard bytes.count <= AuthorizationResponse.bytesMax else { throw .tooLong }
         let parts = bytes.split(separator: UInt8(ascii: "#"), maxSplits: 1, omittingEmptySubsequences: false)

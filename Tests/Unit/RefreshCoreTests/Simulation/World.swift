@@ -9,8 +9,8 @@ struct Violation: Error, Hashable {
 
 /// The world of one seed: one account, one machine and one server, in virtual time.
 ///
-/// `World+Shell` executes the machine's effects as the daemon does, `World+Incidents` makes faults and events happen,
-/// and `World+Promises` checks the promises.
+/// `World+Effects` executes the machine's effects as the daemon does, `World+Incidents` makes faults and events happen,
+/// and `World+Invariants` checks the promises.
 struct World {
     let climate: Climate
     var random: SplitMix64

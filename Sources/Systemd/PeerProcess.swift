@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// It is the process that connected, even if its number was reused, because a descriptor pins it while we look at it.
 /// It may have passed its end of the connection to another process, or may run another program than when it connected.
-package struct CallingProcess: Hashable, Sendable {
+package struct PeerProcess: Hashable, Sendable {
     package let pid: Int32
     /// The executable as the kernel names it in the caller's own view of the file system.
     ///
@@ -32,7 +32,7 @@ package struct CallingProcess: Hashable, Sendable {
     }
 }
 
-extension CallingProcess {
+extension PeerProcess {
     /// The name of a process as the kernel shows it, at most 15 bytes of any kind; nil if it has ended. Does not block.
     ///
     /// A process chooses its name itself. It is for people only.
@@ -64,9 +64,9 @@ package final class HeldProcess: Sendable {
     /// Reads the executable and the unit; nil if the process has ended.
     ///
     /// It may block as long as the file system of the executable does.
-    package func look() -> CallingProcess? {
+    package func look() -> PeerProcess? {
         let folder = "/proc/\(pid)"
-        let process = CallingProcess(
+        let process = PeerProcess(
             pid: pid,
             executable: Self.link(folder + "/exe"),
             file: FileIdentity(path: folder + "/exe"),

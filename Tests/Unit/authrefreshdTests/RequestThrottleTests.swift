@@ -7,7 +7,7 @@ import Testing
 @testable import authrefreshd
 
 /// Callers who ask again and again, and requests that hang.
-struct AskingPaceTests {
+struct RequestThrottleTests {
     @Test(arguments: [(Event.demand(.tokenNeeded), true), (.demand(.refreshRequested), false)])
     func `callers within the same second share one request at its end`(
         event: Event,
@@ -26,7 +26,7 @@ struct AskingPaceTests {
                 await rig.inside { $0.submit(.demand(.accessTokenRejected(issuedAt: nil)), for: account) }
                 // After the turn that has decided about them.
                 #expect(await rig.inside { $0.scheduler.requests.isEmpty })
-                await rig.pass(AskingPace.interval)
+                await rig.pass(RequestThrottle.interval)
                 try await outcomes.first("the last outcome", from: 19) { _ in true }
                 #expect(outcomes.all.allSatisfy { $0.snapshot?.state.generation == Generation(Int64(2 + round)) })
                 #expect(await issuer.counters.tokenRequests == 1 + round)
@@ -46,7 +46,7 @@ struct AskingPaceTests {
             }
             // After the turn that has decided about them.
             #expect(await rig.inside { $0.scheduler.requests.isEmpty })
-            await rig.pass(AskingPace.interval)
+            await rig.pass(RequestThrottle.interval)
             try await outcomes.first("the last outcome", from: 1) { _ in true }
             #expect(outcomes.all.allSatisfy { $0.snapshot?.state.generation == Generation(3) })
             #expect(await issuer.counters.tokenRequests == 2)

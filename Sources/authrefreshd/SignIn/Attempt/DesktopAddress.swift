@@ -1,7 +1,7 @@
 /// The address of the user's own redirect page, in the form in which the page passes it to the desktop, and the desktop
 /// to `authctl callback`: `io.authrefresh:https://me.example.org/back/?code=…`. Browsers never pass an https address on
 /// by themselves.
-package enum HandedOnAddress {
+package enum DesktopAddress {
     /// Our own scheme, before the whole address.
     private static let scheme = Array("io.authrefresh:".utf8)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Systemd
 
-struct CallingProcessTests {
+struct PeerProcessTests {
     /// Two connected sockets of this process.
     private func pair() throws -> [Int32] {
         var ends: [Int32] = [0, 0]

@@ -5,8 +5,8 @@ import Yams
 
 @testable import OAuthMessages
 
-/// The documented answers of a provider, and what our client must make of them: a file in `Fixtures/costumes`.
-struct Costume: Decodable, Sendable, CustomTestStringConvertible {
+/// The documented answers of a provider, and what our client must make of them: a file in `Fixtures/recordings`.
+struct RecordedProvider: Decodable, Sendable, CustomTestStringConvertible {
     /// One exchange at the token endpoint.
     struct Exchange: Decodable, Sendable {
         struct Expectation: Decodable, Sendable {
@@ -94,17 +94,17 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     static var folder: URL {
-        get throws { try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures/costumes") }
+        get throws { try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures/recordings") }
     }
 
-    static func all() throws -> [Costume] {
+    static func all() throws -> [RecordedProvider] {
         try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "json" }
             .sorted { $0.path < $1.path }
             .map { file in
-                var costume = try JSONDecoder().decode(Costume.self, from: Data(contentsOf: file))
-                costume.name = file.deletingPathExtension().lastPathComponent
-                return costume
+                var recording = try JSONDecoder().decode(RecordedProvider.self, from: Data(contentsOf: file))
+                recording.name = file.deletingPathExtension().lastPathComponent
+                return recording
             }
     }
 
@@ -140,33 +140,34 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     var registration: ClientRegistration {
         ClientRegistration(
             clientID: "client",
-            clientSecret: secret ?? true ? Secret("costume-secret") : nil,
+            clientSecret: secret ?? true ? Secret("recording-secret") : nil,
             scopes: scopes ?? []
         )
     }
 }
 
-/// A server that answers as the costume says.
-struct CostumedProvider: Sendable {
-    let costume: Costume
+/// A server that answers as the recording says.
+struct RecordedProviderServer: Sendable {
+    let recording: RecordedProvider
     let signer = TestSigner()
-    /// The answer to codes or refreshes, instead of the costume's usual answer.
-    var refusal: Costume.Refusal?
+    /// The answer to codes or refreshes, instead of the recording's usual answer.
+    var refusal: RecordedProvider.Refusal?
 
     var script: LoopbackServer.Script {
         { request, _ in
             let origin = request.origin
             if request.line.hasPrefix("GET"), request.tokenFields["grant_type"] == nil {
-                guard let document = costume.metadata, request.line.contains("/.well-known/openid-configuration") else {
+                guard let document = recording.metadata, request.line.contains("/.well-known/openid-configuration")
+                else {
                     return [LoopbackServer.json(request.line.contains("/.well-known/") ? 404 : 200, signer.keySet)]
                 }
                 return [LoopbackServer.json(200, text(document, origin))]
             }
             guard let grant = request.tokenFields["grant_type"] else {
-                if let introspection = costume.introspection {
+                if let introspection = recording.introspection {
                     return [LoopbackServer.json(200, text(introspection, origin))]
                 }
-                return [LoopbackServer.json(200, costume.device.map { text($0.body, origin) } ?? "{}")]
+                return [LoopbackServer.json(200, recording.device.map { text($0.body, origin) } ?? "{}")]
             }
             if request.tokenFields["code"]?.hasPrefix("rehearsal") == true {
                 return [LoopbackServer.json(400, #"{"error":"invalid_grant"}"#)]
@@ -174,7 +175,7 @@ struct CostumedProvider: Sendable {
             if let refusal {
                 return [answer(refusal.status, refusal.type, refusal.headers, text(refusal.body, origin))]
             }
-            guard let exchange = costume.exchange(for: grant) else {
+            guard let exchange = recording.exchange(for: grant) else {
                 return [LoopbackServer.json(400, #"{"error":"unsupported_grant_type"}"#)]
             }
             return [answer(200, exchange.type, nil, text(exchange.body, origin))]
@@ -193,7 +194,7 @@ struct CostumedProvider: Sendable {
 
     private func text(_ body: JSONTree, _ origin: String) -> String {
         let now = Int64(Date.now.timeIntervalSince1970)
-        let claims = (costume.claims ?? [:]).mapValues { value in
+        let claims = (recording.claims ?? [:]).mapValues { value in
             value.text.map { JSONTree.string($0.replacing("ORIGIN", with: origin)) } ?? value
         }
         let token = try? signer.token(TestSigner.claims(origin, claims))

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The names under which other tools call this program. They are links to it, and each stands for a command.
-enum ProgramName {
+enum ToolName {
     /// The command for the name under which the program was called; nil for `authctl` itself, which costs a look at one
     /// byte.
     static var command: String? {

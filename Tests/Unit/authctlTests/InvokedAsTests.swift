@@ -4,7 +4,7 @@ import Testing
 @testable import authctl
 
 /// The name of this program that its texts tell people to type.
-@Suite struct CalledNameTests {
+@Suite struct InvokedAsTests {
     /// - Parameter links: paths, and the programs that they point to.
     private func surroundings(path: String, links: [String: String]) -> Surroundings {
         Surroundings(
@@ -22,16 +22,16 @@ import Testing
 
     @Test func `the name is authctl if a shell finds this program by it`() {
         let links = Self.second.merging(["/usr/bin/authctl": "/usr/bin/authrefreshctl"]) { first, _ in first }
-        #expect(CalledName.choose(by: surroundings(path: "/bin:/usr/bin", links: links)) == .usual)
+        #expect(InvokedAs.choose(by: surroundings(path: "/bin:/usr/bin", links: links)) == .usual)
     }
 
     @Test func `the name is authrefreshctl if authctl is another project's or missing`() {
         let links = Self.second.merging(["/opt/bin/authctl": "/opt/bin/authctl"]) { first, _ in first }
-        #expect(CalledName.choose(by: surroundings(path: "/opt/bin:/usr/bin", links: links)) == .unmistakable)
-        #expect(CalledName.choose(by: surroundings(path: "/usr/bin", links: Self.second)) == .unmistakable)
+        #expect(InvokedAs.choose(by: surroundings(path: "/opt/bin:/usr/bin", links: links)) == .unmistakable)
+        #expect(InvokedAs.choose(by: surroundings(path: "/usr/bin", links: Self.second)) == .unmistakable)
     }
 
     @Test func `a program that a shell finds by no name keeps the default name`() {
-        #expect(CalledName.choose(by: surroundings(path: "/bin", links: Self.second)) == .usual)
+        #expect(InvokedAs.choose(by: surroundings(path: "/bin", links: Self.second)) == .usual)
     }
 }

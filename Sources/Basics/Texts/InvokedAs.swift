@@ -1,10 +1,10 @@
 /// The name under which people can call `authctl`, for texts with commands.
 ///
 /// Ubuntu's authd also has an `authctl`. If the shell finds that one, "run 'authctl login work'" would be wrong advice.
-package struct CalledName: Hashable, Sendable {
-    package static let usual = CalledName(name: "authctl")
+package struct InvokedAs: Hashable, Sendable {
+    package static let usual = InvokedAs(name: "authctl")
     /// A second name that no other project uses; `systemd/files.bash` creates the link.
-    package static let unmistakable = CalledName(name: "authrefreshctl")
+    package static let unmistakable = InvokedAs(name: "authrefreshctl")
 
     package let name: String
 
@@ -13,6 +13,6 @@ package struct CalledName: Hashable, Sendable {
     }
 }
 
-extension CalledName: CustomStringConvertible {
+extension InvokedAs: CustomStringConvertible {
     package var description: String { name }
 }
