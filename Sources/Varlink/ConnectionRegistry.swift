@@ -106,7 +106,7 @@ final class ConnectionRegistry {
         if let toldAt, now - toldAt < Self.silence { return }
         toldAt = now
         isShortageTold = true
-        if case .cannotAccept(let errno) = error { observe(.acceptFailed(errno: errno)) }
+        observe(.acceptFailed(error))
     }
 
     /// Reports the end of a shortage, if the shortage was reported.

@@ -107,7 +107,7 @@ package enum VarlinkServerEvent: Equatable, Sendable {
     case refused(PeerFinding, peer: PeerCredentials?)
     /// No connection can be accepted, because descriptors or memory ran out. Existing connections continue. New peers
     /// wait in the kernel and are admitted one at a time.
-    case acceptFailed(errno: Int32)
+    case acceptFailed(VarlinkServerError)
     /// Waiting peers can be admitted again.
     case acceptResumed
     /// The socket's path had vanished; the server has bound it again.

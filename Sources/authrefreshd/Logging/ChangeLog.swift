@@ -53,7 +53,7 @@ struct ChangeLog: Sendable {
         case .pathUnwatched(let error):
             let period = PathWatch.period.components.seconds
             write(.machineUnwatched(error, consequence: "the socket's path is checked every \(period) s instead"))
-        case .acceptFailed(let errno): write(.descriptorsExhausted(.cannotAccept(errno: errno)))
+        case .acceptFailed(let error): write(.descriptorsExhausted(error))
         case .acceptResumed: write(.descriptorsReturned)
         }
     }

@@ -25,7 +25,7 @@ extension RefreshCoordinator {
                 switch report {
                 case .started(let reply): responder.reply(reply, continues: true)
                 case .completed(let reply): responder.reply(reply)
-                case .refused(let error): responder.fail(error.error(of: callback))
+                case .notListening(let error): responder.fail(error.error(of: callback))
                 case .ended(let end, let callback):
                     responder.fail(VarlinkError(WebSessionEndedError(callback: callback.text, reason: end.rawValue)))
                 }
@@ -33,7 +33,18 @@ extension RefreshCoordinator {
         }
         switch begun {
         case .failure(.tooMany(let crowding)): throw refusal(of: process, .webSessions, crowding)
-        case .failure(let error): throw error.error(of: callback)
+        case .failure(.underWay):
+            throw Complaint(
+                .noWebSession(callback: callback.text, kind: "busy"),
+                "another web session waits for this callback",
+                hint: "end that one first, or use another path"
+            ).error
+        case .failure(.stopping):
+            throw Complaint(
+                .noWebSession(callback: callback.text, kind: "unavailable"),
+                "the daemon is stopping",
+                hint: "try again when the daemon runs"
+            ).error
         case .success(let id):
             responder.onDisconnect { [room] in
                 room.executor.queue.async { room.assumeIsolated { $0.forget(id) } }
@@ -70,38 +81,21 @@ extension RefreshCoordinator {
     }
 }
 
-extension WebSessionStartError {
+extension RedirectListenerError {
     /// The reply to the caller that asked for a session with `callback`.
     fileprivate func error(of callback: CallbackAddress) -> VarlinkError {
         switch self {
-        case .tooMany(let crowding): Hoarder(.webSessions, crowding).error
-        case .underWay:
+        case .portTaken:
             Complaint(
                 .noWebSession(callback: callback.text, kind: "busy"),
-                "another web session waits for this callback",
-                hint: "end that one first, or use another path"
+                reason,
+                hint: "end the program that has the port (\(Command(program: "ss", "-ltnp"))), or leave the port out"
             ).error
-        case .notListening(let error):
-            switch error {
-            case .portTaken:
-                Complaint(
-                    .noWebSession(callback: callback.text, kind: "busy"),
-                    error.reason,
-                    hint: "end the program that has the port (\(Command(program: "ss", "-ltnp"))), "
-                        + "or leave the port out"
-                ).error
-            case .cannotListen:
-                Complaint(
-                    .noWebSession(callback: callback.text, kind: "misconfigured"),
-                    error.reason,
-                    hint: "use another port, or leave it out"
-                ).error
-            }
-        case .stopping:
+        case .cannotListen:
             Complaint(
-                .noWebSession(callback: callback.text, kind: "unavailable"),
-                "the daemon is stopping",
-                hint: "try again when the daemon runs"
+                .noWebSession(callback: callback.text, kind: "misconfigured"),
+                reason,
+                hint: "use another port, or leave it out"
             ).error
         }
     }

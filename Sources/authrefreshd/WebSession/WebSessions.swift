@@ -15,7 +15,7 @@ actor WebSessions {
         /// The last report: the callback has arrived.
         case completed(StartWebSession.Reply)
         /// The last report: the session could not begin.
-        case refused(WebSessionStartError)
+        case notListening(RedirectListenerError)
         /// The last report: there was no callback.
         case ended(WebSessionEnd, CallbackAddress)
     }
@@ -170,7 +170,7 @@ actor WebSessions {
             started(id, at: callback, listener: listener)
         } catch {
             guard let session = running.removeValue(forKey: id) else { return }
-            session.follower(.refused(.notListening(error)))
+            session.follower(.notListening(error))
             arm()
         }
     }
@@ -241,7 +241,6 @@ actor WebSessions {
 enum WebSessionStartError: Error, Hashable, Sendable {
     /// Another session has the same callback.
     case underWay
-    case notListening(RedirectListenerError)
     case tooMany(Shares.Crowding)
     case stopping
 }

@@ -24,7 +24,7 @@ struct UnwatchedPeerTests {
         let told = Mutex<[Int32]>([])
         var configuration = Self.configuration
         configuration.observe = { event in
-            if case .acceptFailed(let errno) = event { told.withLock { $0.append(errno) } }
+            if case .acceptFailed(.cannotAccept(let errno)) = event { told.withLock { $0.append(errno) } }
         }
         let loop = try SocketLoop()
         let server = SocketServer(configuration: configuration, service: Self.service, loop: loop)
