@@ -240,7 +240,7 @@ struct ExchangePlan: Sendable {
     }
 
     private func setConnection(_ setting: inout Setting) {
-        // HTTP/2 brings no gain for one request an hour; see the decision page "HTTP/1.1 is enough".
+        // HTTP/2 brings no gain for one request an hour; see the decision page "The HTTP client is libcurl".
         setting.number(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         setting.text(CURLOPT_PROTOCOLS_STR, plan.request.endpoint.isSecure ? "https" : "http")
         setting.number(CURLOPT_FOLLOWLOCATION, 0)
