@@ -57,8 +57,9 @@ package enum Event: Hashable, Sendable {
         case parked
         /// The grant does not move after all.
         case unparked
-        /// The account's registration or policy was changed.
-        case accountUpdated
+        /// The account's registration or policy was changed. If `asksAnew`, its refreshes are other requests now, and
+        /// the server's refusal of the old ones says nothing about them.
+        case accountUpdated(asksAnew: Bool)
         /// The user signed out.
         case signedOut
     }

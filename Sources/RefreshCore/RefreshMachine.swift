@@ -82,7 +82,7 @@ package struct RefreshMachine: Sendable {
         switch change {
         case .parked: SignInRule.parked(&step)
         case .unparked: SignInRule.unparked(&step)
-        case .accountUpdated: accountUpdated(&step)
+        case .accountUpdated(let asksAnew): accountUpdated(&step, asksAnew: asksAnew)
         case .signedOut: SignInRule.signedOut(&step)
         }
     }
@@ -149,7 +149,7 @@ package struct RefreshMachine: Sendable {
         return step.begin()
     }
 
-    private static func accountUpdated(_ step: inout RefreshStep) -> [Effect] {
+    private static func accountUpdated(_ step: inout RefreshStep, asksAnew: Bool) -> [Effect] {
         // The settings have changed, so we no longer know whether our requests are right.
         step.state.hasWorked = false
         step.state.isRotating = nil
@@ -162,8 +162,13 @@ package struct RefreshMachine: Sendable {
                 return FailureRule.retrySoon(&step) ?? [.persist(.unchanged)]
             }
             return tryAfresh(&step)
-        case .interactionRequired(let interaction) where interaction.reason == .rejectedWithoutReason:
+        case .interactionRequired(let interaction)
+        where interaction.reason == .rejectedWithoutReason || asksAnew && step.mayBeMended(interaction):
             return tryAfresh(&step)
+        case .refreshing(var lease):
+            if asksAnew, let interaction = lease.interaction, step.mayBeMended(interaction) { lease.interaction = nil }
+            step.state.phase = .refreshing(lease)
+            return [.persist(.unchanged)]
         case .scheduled:
             if let times = step.state.accessToken {
                 step.state.accessToken?.refreshAfter = RefreshRule.refreshAfter(
@@ -177,17 +182,33 @@ package struct RefreshMachine: Sendable {
             }
             step.state.deadline = step.scheduledDeadline
             return [.persist(.unchanged)]
-        case .signedOut, .refreshing, .backingOff, .interactionRequired, .parked:
+        case .signedOut, .backingOff, .interactionRequired, .parked:
             return [.persist(.unchanged)]
         }
     }
 }
 
+extension RefreshStep {
+    /// Whether another request may get what the server refused when it called for a person.
+    ///
+    /// A refresh token that was sent without an answer may be spent. No change of the account makes a second use of it
+    /// harmless (RFC 9700 §4.14.2). Without a refresh token, or with another person's, no request helps.
+    fileprivate func mayBeMended(_ interaction: InteractionRequired) -> Bool {
+        guard !state.isOutcomeUnknown, interaction.remaining(of: .zero, at: now) == .zero else { return false }
+        return switch interaction.reason {
+        case .grantEnded, .rejectedWithoutReason, .userRequired, .sourceAccount: true
+        case .outcomeUnknown, .noRefreshToken, .otherPerson: false
+        }
+    }
+}
+
 extension RefreshMachine {
-    /// Forgets the failures, and lets the next attempt follow at once.
+    /// Forgets the failures, and lets the next attempt follow at once, also if the access token is still good: only an
+    /// attempt shows whether the change has helped.
     private static func tryAfresh(_ step: inout RefreshStep) -> [Effect] {
         step.state.failures = 0
         step.state.phase = .scheduled
+        step.state.accessToken?.refreshAfter = RefreshRule.unaskedInterval
         return step.rearm(at: step.now.wall)
     }
 }

@@ -321,6 +321,34 @@ struct AccountTests {
         }
     }
 
+    @Test func `an edit of the client makes the server's refusal void, and is tried once`() async throws {
+        try await withIssuer(clients: ["app", "desk", "mail"].map { DemoClient(id: $0) }) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let feed = try await ChangeFeed(stage)
+            // The grant is another client's.
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "mail"))
+            try await feed.next("interaction-required", of: "work")
+            let asked = await issuer.counters.tokenRequests
+            for edit in [["--lead-time", "30m"], ["--url", "https://mail.example.org/"]] {
+                #expect(try await stage.authctl(["account", "edit", "work"] + edit).end == .exited(0))
+            }
+            #expect(try await stage.status("work").reason == "grantEnded")
+            #expect(await issuer.counters.tokenRequests == asked)
+
+            #expect(try await stage.authctl("account", "edit", "work", "--client-id", "desk").end == .exited(0))
+            #expect(try await stage.authctl("token", "work").end == .exited(3))
+            #expect(await issuer.counters.tokenRequests == asked + 1)
+
+            #expect(try await stage.authctl("account", "edit", "work", "--client-id", "mail").end == .exited(0))
+            let token = try await stage.authctl("token", "work")
+            #expect(token.end == .exited(0) && token.errors.isEmpty, "\(token)")
+            #expect(try await stage.status("work").state == "fresh")
+            #expect(await issuer.counters.tokenRequests == asked + 2)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
     @Test func `an account's tokens and secret never follow it to another issuer`() async throws {
         try await withIssuer { first, home in
             try await withIssuer { other, away in

@@ -28,7 +28,10 @@ extension RefreshCoordinator {
         mayEnd: Bool = false
     ) throws(StoreError) -> AccountSnapshot? {
         let now = timebase.now()
-        try decideNow(QueuedEvent(account: account, event: .owner(.accountUpdated), settings: change), at: now)
+        let before = try records.record(of: account)?.account
+        let asksAnew = before.map { !change.applied(to: $0).asksToRefresh(like: $0) } ?? false
+        let event = Event.owner(.accountUpdated(asksAnew: asksAnew))
+        try decideNow(QueuedEvent(account: account, event: event, settings: change), at: now)
         if mayEnd, try records.record(of: account)?.state.isSignOutDue(at: now) == true {
             try decideNow(QueuedEvent(account: account, event: .host(.signOutReached)), at: now)
         }
@@ -121,7 +124,7 @@ extension RefreshCoordinator {
         defer {
             for outcome in stored {
                 switch outcome {
-                case .newSecret(let account): submit(.owner(.accountUpdated), for: account)
+                case .newSecret(let account): submit(.owner(.accountUpdated(asksAnew: true)), for: account)
                 case .renewed(let record, let correlationID):
                     announce(.clientSecretRenewed, of: record, at: now, correlationID: correlationID)
                 case .lost(let error): changeLog.write(.storeUnwritable(error))
@@ -153,6 +156,12 @@ extension Account {
             && mine.clientSecret == its.clientSecret
             && mine.clientKey == its.clientKey && mine.clientKeyID == its.clientKeyID && mine.teamID == its.teamID
             && mine.dpopKey == its.dpopKey && mine.refreshParameters == its.refreshParameters
+    }
+
+    /// Whether a refresh of `other` is the same request, so that a refusal of it holds for this account, too.
+    func asksToRefresh(like other: Account) -> Bool {
+        refreshes(like: other) && ProfileChoice(self) == ProfileChoice(other)
+            && registration.serviceGrant == other.registration.serviceGrant
     }
 }
 

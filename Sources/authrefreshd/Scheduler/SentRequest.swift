@@ -193,7 +193,7 @@ extension RefreshCoordinator {
         case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere:
             let account = sent.account
             guard let now = try? store.record(account.id)?.account else { return false }
-            return !now.refreshes(like: account) || ProfileChoice(now) != ProfileChoice(account)
+            return !now.asksToRefresh(like: account)
         case .unreachable, .unanswered, .unavailable: return false
         }
     }

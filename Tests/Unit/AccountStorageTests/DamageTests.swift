@@ -133,7 +133,7 @@ struct DamageTests {
             _ = state.accessToken?.expiresAt(at: now)
             for event in [
                 Event.host(.deadlineReached), .host(.requestAbandoned(crashes: 0)), .demand(.tokenNeeded),
-                .owner(.accountUpdated),
+                .owner(.accountUpdated(asksAnew: false)),
             ] {
                 var machine = RefreshMachine(state: state, policy: RefreshPolicy())
                 _ = machine.handle(event, at: now, jitter: 0.5)

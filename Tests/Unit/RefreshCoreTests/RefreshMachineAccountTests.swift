@@ -31,7 +31,7 @@ import Testing
     ) {
         var machine = Fixture.machine(phase)
         #expect(
-            machine.handle(.owner(.accountUpdated), at: start.later(.seconds(10)), jitter: 0.5) == [
+            machine.handle(.owner(.accountUpdated(asksAnew: false)), at: start.later(.seconds(10)), jitter: 0.5) == [
                 .persist(.unchanged)
             ]
         )
@@ -43,31 +43,96 @@ import Testing
         #expect(!isTriedAfresh || machine.state.phase == .scheduled && machine.state.failures == 0)
     }
 
+    @Test(arguments: [InteractionReason.grantEnded, .userRequired, .sourceAccount])
+    func `an edit of what a refresh sends is tried once, and no other edit is`(reason: InteractionReason) {
+        let required = interaction(reason)
+        var machine = Fixture.machine(.interactionRequired(required))
+        let now = start.later(.seconds(10))
+        _ = machine.handle(.owner(.accountUpdated(asksAnew: false)), at: now, jitter: 0)
+        #expect(machine.state.phase == .interactionRequired(required) && machine.state.deadline == nil)
+        _ = machine.handle(.owner(.accountUpdated(asksAnew: true)), at: now, jitter: 0)
+        #expect(machine.state.phase == .scheduled && machine.state.interaction == nil)
+        // The access token is still good, and an attempt is due all the same.
+        #expect(machine.handle(.host(.deadlineReached), at: now, jitter: 0) == Fixture.begin(at: now))
+        let refused = Event.answer(.refreshFailed(Fixture.generation, Fixture.failure(.grantEnded)))
+        _ = machine.handle(refused, at: now, jitter: 0)
+        #expect(machine.state.interaction?.reason == .grantEnded && machine.state.deadline == nil)
+    }
+
+    @Test func `an edit during an attempt makes the earlier refusal void at once`() {
+        var machine = Fixture.machine(.interactionRequired(interaction(.grantEnded)))
+        let now = start.later(.seconds(10))
+        #expect(machine.handle(.demand(.refreshRequested), at: now, jitter: 0).last.map(isSending) == true)
+        _ = machine.handle(.owner(.accountUpdated(asksAnew: false)), at: now, jitter: 0)
+        #expect(machine.state.interaction != nil)
+        _ = machine.handle(.owner(.accountUpdated(asksAnew: true)), at: now, jitter: 0)
+        #expect(machine.state.interaction == nil)
+        // The request that was under way asked in the old way, so it is made again.
+        _ = machine.handle(.answer(.leaseReturned(Fixture.generation)), at: now, jitter: 0)
+        #expect(machine.state.phase == .scheduled && machine.state.deadline == now.wall)
+    }
+
+    @Test(arguments: [InteractionReason.outcomeUnknown, .noRefreshToken, .otherPerson])
+    func `no edit helps a grant that is spent, missing or another person's`(reason: InteractionReason) {
+        var machine = Fixture.machine(.interactionRequired(interaction(reason)))
+        _ = machine.handle(.owner(.accountUpdated(asksAnew: true)), at: start.later(.seconds(10)), jitter: 0)
+        #expect(machine.state.interaction?.reason == reason && machine.state.deadline == nil)
+    }
+
+    @Test func `after an unanswered request, no edit sends the refused refresh token again`() {
+        var machine = Fixture.machine(.interactionRequired(interaction(.grantEnded)))
+        let now = start.later(.seconds(10))
+        #expect(machine.handle(.demand(.refreshRequested), at: now, jitter: 0).last.map(isSending) == true)
+        let lost = Event.answer(.refreshFailed(Fixture.generation, Fixture.failure(.unanswered)))
+        _ = machine.handle(lost, at: now, jitter: 0)
+        #expect(machine.state.isOutcomeUnknown)
+        _ = machine.handle(.owner(.accountUpdated(asksAnew: true)), at: now, jitter: 0)
+        #expect(machine.state.interaction?.reason == .grantEnded && machine.state.deadline == nil)
+    }
+
+    @Test func `an edit does not send before the time that the server asked for`() {
+        var required = interaction(.grantEnded)
+        required.leastDelay = .seconds(60)
+        var machine = Fixture.machine(.interactionRequired(required))
+        let edit = Event.owner(.accountUpdated(asksAnew: true))
+        _ = machine.handle(edit, at: start.later(.seconds(10)), jitter: 0)
+        #expect(machine.state.phase == .interactionRequired(required))
+        _ = machine.handle(edit, at: start.later(.seconds(61)), jitter: 0)
+        #expect(machine.state.phase == .scheduled)
+    }
+
+    private func interaction(_ reason: InteractionReason) -> InteractionRequired {
+        let failure = Fixture.failure(.grantEnded)
+        return InteractionRequired(reason: reason, since: start.wall, failure: failure, attemptedAt: start)
+    }
+
     @Test func `an edit does not shorten what the server asked for`() {
         let failure = Fixture.failure(.unavailable, retryAfter: .seconds(60))
         let wait = BackOff(failedAt: start, delay: .seconds(90), kind: .transient, failure: failure)
         var machine = Fixture.machine(.backingOff(wait))
-        _ = machine.handle(.owner(.accountUpdated), at: start.later(.seconds(10)), jitter: 0)
+        _ = machine.handle(.owner(.accountUpdated(asksAnew: false)), at: start.later(.seconds(10)), jitter: 0)
         #expect(machine.state.deadline == start.wall + .seconds(60))
         #expect(machine.state.phase.backOffKind == .transient)
     }
 
     @Test func `an edit is stored even if a retry is near`() {
         var machine = Fixture.machine(.backingOff(Fixture.backOff(.misconfigured, delay: .seconds(1))))
-        #expect(machine.handle(.owner(.accountUpdated), at: start, jitter: 0.9) == [.persist(.unchanged)])
+        #expect(
+            machine.handle(.owner(.accountUpdated(asksAnew: false)), at: start, jitter: 0.9) == [.persist(.unchanged)]
+        )
     }
 
     @Test func `an edited lead time moves the refresh`() {
         let policy = RefreshPolicy(leadTime: .seconds(1000))
         var machine = RefreshMachine(state: Fixture.machine(.scheduled).state, policy: policy)
-        _ = machine.handle(.owner(.accountUpdated), at: start, jitter: 0.5)
+        _ = machine.handle(.owner(.accountUpdated(asksAnew: false)), at: start, jitter: 0.5)
         #expect(machine.state.deadline == start.wall + .seconds(2600))
     }
 
     @Test func `an edit does not delay the first refresh`() {
         var machine = Fixture.machine(.signedOut)
         _ = machine.handle(.grant(.imported(refreshTokenLifetime: .seconds(30 * 86_400))), at: start, jitter: 0)
-        _ = machine.handle(.owner(.accountUpdated), at: start, jitter: 0.5)
+        _ = machine.handle(.owner(.accountUpdated(asksAnew: false)), at: start, jitter: 0.5)
         #expect(machine.state.deadline == start.wall)
     }
 

@@ -692,7 +692,7 @@ import Testing
         #expect(machine.state.isRotating == true)
         _ = machine.handle(.grant(.imported(refreshTokenLifetime: nil)), at: start, jitter: 0)
         #expect(machine.state.isRotating == true)
-        _ = machine.handle(.owner(.accountUpdated), at: start, jitter: 0)
+        _ = machine.handle(.owner(.accountUpdated(asksAnew: false)), at: start, jitter: 0)
         #expect(machine.state.isRotating == nil)
     }
 

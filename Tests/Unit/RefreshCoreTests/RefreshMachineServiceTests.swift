@@ -80,7 +80,8 @@ struct RefreshMachineServiceTests {
         var machine = refreshing()
         #expect(machine.handle(.owner(.signedOut), at: start, jitter: 0) == [.persist(.erase), .publish(.signedOut)])
         let ignored: [Event] = [
-            .demand(.tokenNeeded), .host(.deadlineReached), .owner(.accountUpdated), .host(.connectivityRestored),
+            .demand(.tokenNeeded), .host(.deadlineReached), .owner(.accountUpdated(asksAnew: true)),
+            .host(.connectivityRestored),
         ]
         for event in ignored {
             _ = machine.handle(event, at: start, jitter: 0)
@@ -96,7 +97,7 @@ struct RefreshMachineServiceTests {
     @Test func `after a change a service account asks at once`() {
         var machine = Fixture.machine(.scheduled, policy: policy)
         let later = start.later(.seconds(5))
-        _ = machine.handle(.owner(.accountUpdated), at: later, jitter: 0.5)
+        _ = machine.handle(.owner(.accountUpdated(asksAnew: false)), at: later, jitter: 0.5)
         #expect(machine.state.deadline == later.wall)
         #expect(machine.handle(.host(.deadlineReached), at: later, jitter: 0.5) == Fixture.begin(at: later))
     }

@@ -144,8 +144,7 @@ import Testing
         let late = start.later(.seconds(9000))
         for event in [
             Event.host(.deadlineReached), .demand(.tokenNeeded), .demand(.refreshRequested),
-            .host(.connectivityRestored),
-            .owner(.accountUpdated),
+            .host(.connectivityRestored), .owner(.accountUpdated(asksAnew: true)),
         ] {
             let effects = machine.handle(event, at: late, jitter: 0.5)
             #expect(!effects.contains { if case .send = $0 { true } else { false } }, "\(event)")
@@ -241,7 +240,9 @@ import Testing
     @Test func `an edit or a network coming up sends nothing without a refresh token`() {
         var machine = signedIn(hasRefreshToken: false)
         let now = start.later(.seconds(600))
-        #expect(machine.handle(.owner(.accountUpdated), at: now, jitter: 0.5) == [.persist(.unchanged)])
+        #expect(
+            machine.handle(.owner(.accountUpdated(asksAnew: false)), at: now, jitter: 0.5) == [.persist(.unchanged)]
+        )
         #expect(machine.state.deadline == start.wall + .seconds(3600))
         #expect(machine.handle(.host(.connectivityRestored), at: now, jitter: 0.5) == [])
     }

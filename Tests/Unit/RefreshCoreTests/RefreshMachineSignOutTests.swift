@@ -94,7 +94,7 @@ struct RefreshMachineSignOutTests {
             .host(.requestContinues),
         ] {
             var machine = Fixture.machine(phase, policy: policy)
-            _ = machine.handle(.owner(.accountUpdated), at: start, jitter: 0.5)
+            _ = machine.handle(.owner(.accountUpdated(asksAnew: false)), at: start, jitter: 0.5)
             let effects = machine.handle(event, at: start.later(.seconds(28_800)), jitter: 0.5)
             #expect(effects == [.persist(.erase), .publish(.signedOutByItself)])
             #expect(machine.state.generation == Fixture.generation.next)
@@ -107,7 +107,7 @@ struct RefreshMachineSignOutTests {
             .answer(.tokensIssued(Fixture.generation, Fixture.issuance)),
         ] {
             var machine = Fixture.machine(.refreshing(Fixture.lease), policy: policy)
-            _ = machine.handle(.owner(.accountUpdated), at: start, jitter: 0.5)
+            _ = machine.handle(.owner(.accountUpdated(asksAnew: false)), at: start, jitter: 0.5)
             let late = start.later(.seconds(28_801))
             let effects = machine.handle(event, at: late, jitter: 0.5)
             #expect(effects == [.persist(.erase), .publish(.signedOutByItself)])
@@ -133,7 +133,7 @@ struct RefreshMachineSignOutTests {
             .answer(.targetFailed(target, Fixture.generation, Fixture.failure(.grantEnded))),
         ] {
             var machine = Fixture.machine(phase, policy: policy)
-            _ = machine.handle(.owner(.accountUpdated), at: start, jitter: 0.5)
+            _ = machine.handle(.owner(.accountUpdated(asksAnew: false)), at: start, jitter: 0.5)
             let wrong = start.later(.seconds(1)).stepped(.seconds(86_400))
             let effects = machine.handle(event, at: wrong, jitter: 0.5)
             #expect(!effects.contains { if case .send = $0 { true } else { $0 == .persist(.erase) } }, "\(event)")
@@ -161,7 +161,7 @@ struct RefreshMachineSignOutTests {
     @Test func `a sign-out is announced whatever the account does, unless its person is called anyway`() {
         for phase in MachineFixture.phases where phase != .signedOut {
             var machine = Fixture.machine(phase, policy: policy)
-            _ = machine.handle(.owner(.accountUpdated), at: start, jitter: 0.5)
+            _ = machine.handle(.owner(.accountUpdated(asksAnew: false)), at: start, jitter: 0.5)
             let effects = machine.handle(.host(.signOutReached), at: start.later(.seconds(21_600)), jitter: 0.5)
             let word = Effect.publish(.signOutNear(at: start.wall + .seconds(28_800)))
             let isCalled = if case .interactionRequired = phase { true } else { false }
@@ -185,10 +185,10 @@ struct RefreshMachineSignOutTests {
         var machine = signedIn()
         let later = start.later(.seconds(3600))
         machine = RefreshMachine(state: machine.state, policy: RefreshPolicy(forgetAfter: .seconds(7200)))
-        _ = machine.handle(.owner(.accountUpdated), at: later, jitter: 0.5)
+        _ = machine.handle(.owner(.accountUpdated(asksAnew: false)), at: later, jitter: 0.5)
         #expect(machine.state.signOut?.expiresAt == start.wall + .seconds(7200))
         machine = RefreshMachine(state: machine.state, policy: RefreshPolicy())
-        _ = machine.handle(.owner(.accountUpdated), at: later, jitter: 0.5)
+        _ = machine.handle(.owner(.accountUpdated(asksAnew: false)), at: later, jitter: 0.5)
         #expect(machine.state.signOut == nil)
     }
 

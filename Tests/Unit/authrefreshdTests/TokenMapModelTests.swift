@@ -244,7 +244,11 @@ private final class TokenWorld {
     }
 
     private func settings(of id: AccountID, _ change: @escaping @Sendable (inout Account) -> Void) -> QueuedEvent {
-        QueuedEvent(account: id, event: .owner(.accountUpdated), settings: SettingsChange(setting: change))
+        QueuedEvent(
+            account: id,
+            event: .owner(.accountUpdated(asksAnew: false)),
+            settings: SettingsChange(setting: change)
+        )
     }
 
     private func newTokens() -> StoredTokens {

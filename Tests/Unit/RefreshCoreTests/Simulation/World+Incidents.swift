@@ -53,7 +53,8 @@ extension World {
         case .accountEdited:
             var policy = machine.policy
             policy.leadTime = random.chance(0.5) ? nil : climate.leadTime(random.fraction())
-            if !isWaited { try handle(.owner(.accountUpdated), Delivery(policy: policy)) }
+            let edit = Event.owner(.accountUpdated(asksAnew: random.chance(0.5)))
+            if !isWaited { try handle(edit, Delivery(policy: policy)) }
         case .wallClockStepped, .suspended, .paused, .rebooted, .crashed, .networkLost, .networkRestored, .outageBegins,
             .outageEnds, .diskFills, .diskEmpties, .grantRevoked, .userWanted:
             break
