@@ -151,6 +151,32 @@ struct RegistrationTests {
         }
     }
 
+    @Test(arguments: ["before the first sign-in", "after a sign-out"])
+    func `a signed-out client that the server has forgotten is registered again before the browser opens`(
+        moment: String
+    ) async throws {
+        try await withStage { stage, issuer, url in
+            #expect(try await register(stage, at: url, ["--scope", "mail"]).end == .exited(0))
+            if moment == "after a sign-out" {
+                _ = try await signIn(stage)
+                #expect(try await stage.authctl("logout", "work").end == .exited(0))
+            }
+            // As long as the server has the client, it stays.
+            let call = try SignInCall(stage, StartSignIn.Parameters(account: "work"))
+            let started = try await call.started()
+            #expect(started.clientReplaced == nil && started.url != nil)
+            let cancel = CancelSignIn.Parameters(attempt: started.attempt)
+            _ = try await stage.ask(.cancelSignIn, cancel, for: CancelSignIn.Reply.self)
+            _ = try await call.ended()
+            #expect(await issuer.entries().filter { $0.outcome == .registered }.count == 1)
+
+            await issuer.forgetRegisteredClients()
+            _ = try await signIn(stage)
+            #expect(await issuer.entries().filter { $0.outcome == .registered }.count == 2)
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+        }
+    }
+
     @Test func `a device endpoint that does not know the client has another one registered at once`() async throws {
         try await withStage { stage, issuer, url in
             #expect(try await register(stage, at: url).end == .exited(0))

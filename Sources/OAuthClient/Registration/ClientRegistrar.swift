@@ -86,6 +86,23 @@ package struct ClientRegistrar: Sendable {
         }
     }
 
+    /// Reads a client's own registration (RFC 7592 §2.1), and returns it as the server has it now. Store it: the server
+    /// may accept only its new secret or access token from then on.
+    @concurrent package func read(
+        _ management: RegistrationManagement,
+        of client: RequestingClient
+    ) async -> Result<ClientRegistration, RefreshFailure> {
+        do throws(RefreshFailure) {
+            var registration = client.registration
+            let limit = servers.configuration.totalTimeout / 4
+            let known = try await answer(to: nil, management, of: client, within: limit)
+            registration.renewed(by: known, at: client.issuer)
+            return .success(registration)
+        } catch {
+            return .failure(error)
+        }
+    }
+
     /// Deletes a client's own registration (RFC 7592 §2.3). Succeeds also if the registration no longer exists.
     @concurrent package func deregister(
         _ management: RegistrationManagement,

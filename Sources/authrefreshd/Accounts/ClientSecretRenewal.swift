@@ -44,6 +44,25 @@ extension RefreshCoordinator {
         registrations.endRenewal(of: renewal.account)
     }
 
+    /// Reads the registration, and stores what the server says of it.
+    ///
+    /// - Returns: the registration; nil if the server no longer has it.
+    func lookUp(_ look: ClientSecretRenewal) async -> ClientRegistration? {
+        let known = look.asking.registration
+        // A renewal under way reads it, too.
+        guard !registrations.isRenewing(look.account) else { return known }
+        registrations.beginRenewal(known, of: look.account)
+        defer { registrations.endRenewal(of: look.account) }
+        switch await client.registrar.read(look.management, of: look.asking) {
+        case .success(let read):
+            _ = keep(read, of: look, isRenewal: false)
+            return read
+        case .failure(let failure):
+            // RFC 7592 §2.1. A server may also name an address at which there is nothing.
+            return failure.detail.httpStatus == 401 ? nil : known
+        }
+    }
+
     /// Stores the registration as the server returned it. Reading it may have changed the access token for the next
     /// request (RFC 7592 §2.1).
     ///

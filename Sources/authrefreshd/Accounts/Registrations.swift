@@ -61,8 +61,10 @@ struct Registrations {
 
     /// Whether the client secret of `account` should be checked now.
     private func isDue(_ account: AccountID, at now: Timestamp) -> Bool {
-        renewals[account] == nil && care[account].map { $0.nextAt <= now } ?? true
+        !isRenewing(account) && care[account].map { $0.nextAt <= now } ?? true
     }
+
+    func isRenewing(_ account: AccountID) -> Bool { renewals[account] != nil }
 
     /// Whether the last attempt to renew the secret failed.
     private func hasFailed(_ account: AccountID) -> Bool {

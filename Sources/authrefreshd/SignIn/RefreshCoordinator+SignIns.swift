@@ -24,6 +24,8 @@ extension RefreshCoordinator {
             stepUp: stepUps[account.id],
             lacksRefreshToken: snapshot.lacksRefreshToken || snapshot.state.interaction?.reason == .noRefreshToken,
             isFirst: snapshot.state.generation == Generation(0) && account.grantFacts == GrantFacts(),
+            // A grant that may work belongs to the client that there is.
+            mayBeForgotten: account.registration.management != nil && !snapshot.state.mayHoldGoodGrant,
             follower: follower
         )
     }
@@ -39,6 +41,7 @@ extension RefreshCoordinator {
         stepUp: StepUp? = nil,
         lacksRefreshToken: Bool = false,
         isFirst: Bool = false,
+        mayBeForgotten: Bool = false,
         follower: @escaping RunningSignIn.Follower
     ) throws(SignInStartError) -> Int {
         let now = timebase.now()
@@ -54,6 +57,7 @@ extension RefreshCoordinator {
             lacksRefreshToken: lacksRefreshToken,
             isFirst: isFirst,
             isForgotten: account.registration.isForgotten(after: failure, at: now.wall),
+            mayBeForgotten: mayBeForgotten,
             profileSchemes: settings.profileSchemes(of: account),
             isStopping: isStopping,
             at: now,
@@ -79,6 +83,7 @@ extension RefreshCoordinator {
                 // Followers learn of a beginning before everybody else, and of a failure after.
                 message.tellFollowers()
                 announce(message, at: now)
+            case .lookUpClient(let id): lookUpClient(ofSignIn: id)
             case .replaceClient(let id): replaceClient(ofSignIn: id)
             case .prepare(let id):
                 guard let (_, asking) = asking(forSignIn: id) else { continue }
@@ -129,6 +134,24 @@ extension RefreshCoordinator {
     private func announce(_ message: SignIns.Message, at now: Moment) {
         guard let announcement = message.announcement else { return }
         announceIfKnown(announcement, of: message.account, at: now)
+    }
+
+    /// Asks the server whether it still has the client that it registered (RFC 7592 §2.1).
+    ///
+    /// An authorization endpoint that does not know the client shows the person an error page, and tells us nothing
+    /// (RFC 6749 §4.1.2.1).
+    private func lookUpClient(ofSignIn id: String) {
+        guard let signIn = signIns.named(id), let (account, asking) = asking(forSignIn: id) else { return }
+        let known = asking.registration
+        guard let management = known.management else {
+            return continueSignIn(with: signIns.lookedUpClient(of: id, known))
+        }
+        let look = ClientSecretRenewal(account: account, management: management, asking: asking)
+        let crowding = beginServerCall(of: signIn.asked.process) { coordinator in
+            let found = await coordinator.lookUp(look)
+            coordinator.continueSignIn(with: coordinator.signIns.lookedUpClient(of: id, found))
+        }
+        if crowding != nil { continueSignIn(with: signIns.lookedUpClient(of: id, known)) }
     }
 
     /// Has the server register another client for the account of a sign-in.

@@ -157,6 +157,9 @@ struct RunningSignIn {
         samePersonAs = other
     }
 
+    /// Continues with the client as the server has it.
+    mutating func found(_ registration: ClientRegistration) { account.registration = registration }
+
     /// Continues with another client.
     ///
     /// - Throws: as `init`.

@@ -103,6 +103,7 @@ final class SignIns {
     ///   - lacksRefreshToken: whether the previous sign-in brought no refresh token.
     ///   - isFirst: whether nobody has signed in to `account` yet.
     ///   - isForgotten: whether the server no longer accepts the client that it registered for `account`.
+    ///   - mayBeForgotten: whether only the server can say that, and nothing is lost by another client.
     ///   - profileSchemes: the URI schemes that the provider's profile names.
     ///   - follower: receives all reports from the beginning. The end is the last.
     /// - Returns: the follower's number, for `forgetFollower`, and what the sign-in wants done.
@@ -117,6 +118,7 @@ final class SignIns {
         lacksRefreshToken: Bool = false,
         isFirst: Bool = false,
         isForgotten: Bool = false,
+        mayBeForgotten: Bool = false,
         profileSchemes: Set<String> = [],
         isStopping: Bool,
         at now: Moment,
@@ -168,7 +170,8 @@ final class SignIns {
         running[account.id] = signIn
         let number = follow(account.id, follower)
         let wasForgotten = forgotten.remove(account.id) != nil
-        return (number, isForgotten || wasForgotten ? replaceClient(of: signIn.id) : [.prepare(signIn.id)])
+        if isForgotten || wasForgotten { return (number, replaceClient(of: signIn.id)) }
+        return (number, [mayBeForgotten ? .lookUpClient(of: signIn.id) : .prepare(signIn.id)])
     }
 
     private func follow(_ account: AccountID, _ follower: @escaping RunningSignIn.Follower) -> Int {
@@ -325,6 +328,14 @@ final class SignIns {
     }
 
     // MARK: Clients that servers have forgotten
+
+    /// Continues after the server was asked whether it still has the client.
+    ///
+    /// - Parameter found: the client's registration; nil if the server no longer has it.
+    func lookedUpClient(of id: String, _ found: ClientRegistration?) -> [SignInEffect] {
+        guard let found else { return replaceClient(of: id) }
+        return change(id) { $0.found(found) } ? [.prepare(id)] : []
+    }
 
     /// Has another client registered before the person is sent to the server, once.
     private func replaceClient(of id: String) -> [SignInEffect] {

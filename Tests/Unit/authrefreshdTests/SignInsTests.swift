@@ -161,6 +161,7 @@ struct SignInsTests {
         effects.map { effect in
             switch effect {
             case .tell(let news, of: _): news.rawValue
+            case .lookUpClient: "look up client"
             case .replaceClient: "replace client"
             case .prepare: "prepare"
             case .exchange: "exchange"
@@ -180,7 +181,7 @@ struct SignInsTests {
             switch effect {
             case .tell(let news, let id): room.publish(news, of: id, at: at(0))
             case .finish(let end, let id): room.finish(id, end, as: nil, at: at(0))
-            case .replaceClient, .prepare, .exchange, .check, .poll, .store, .refuse: nil
+            case .lookUpClient, .replaceClient, .prepare, .exchange, .check, .poll, .store, .refuse: nil
             }
         }
     }
@@ -252,6 +253,35 @@ struct SignInsTests {
             }
             #expect(failure.hint?.text.hasPrefix("authctl login work7") == true)
             #expect(words(try begin(account, false)) == ["replace client"])
+        }
+    }
+
+    @Test func `a client that only the server knows about is looked up before the person is sent there`() async throws {
+        try await withRoom { room in
+            let begin = { (account: Account) in
+                try room.start(
+                    SignInRequest(),
+                    of: account,
+                    by: profile,
+                    stepUp: nil,
+                    mayBeForgotten: true,
+                    isStopping: false,
+                    at: at(0)
+                ) { _ in }.effects
+            }
+            let (gone, there) = (try account(7), try account(8))
+            #expect(words(try begin(gone)) == ["look up client"])
+            let id = try #require(room[gone.id]?.id)
+            #expect(words(room.lookedUpClient(of: id, nil)) == ["replace client"])
+            // The server may have another secret for it by now.
+            #expect(words(try begin(there)) == ["look up client"])
+            var found = there.registration
+            found.clientSecret = Secret("another secret")
+            let other = try #require(room[there.id]?.id)
+            #expect(words(room.lookedUpClient(of: other, found)) == ["prepare"])
+            #expect(room.named(other)?.account.registration == found)
+            // The sign-in has ended meanwhile.
+            #expect(room.lookedUpClient(of: "another", found).isEmpty)
         }
     }
 

@@ -355,6 +355,8 @@ package enum DevicePollAnswer: Hashable, Sendable {
 package enum SignInEffect: Equatable, Sendable {
     /// Tell the followers of the sign-in.
     case tell(SignInNews, of: String)
+    /// Ask the server whether it still has the client that it registered, before the person is sent to it.
+    case lookUpClient(of: String)
     /// Have the server register another client. Only then the person can be sent to it.
     case replaceClient(of: String)
     /// Prepare a request and send the person to the server; see `leg`.
