@@ -22,6 +22,10 @@ struct CommandRun {
             withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700]
         )
+        // Hints depend on whether the daemon is installed. Here it is, whatever this machine has.
+        let units = folder.appendingPathComponent(".share/systemd/user")
+        try FileManager.default.createDirectory(at: units, withIntermediateDirectories: true)
+        try Data().write(to: units.appendingPathComponent("authrefreshd.socket"))
     }
 
     var socket: String { folder.appendingPathComponent("socket").path }
@@ -31,6 +35,7 @@ struct CommandRun {
         [
             "PATH": "\(Self.products.path):/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C.UTF-8", "HOME": folder.path,
             "AUTHREFRESH_SOCKET": socket, "TERM": "xterm",
+            "XDG_DATA_DIRS": folder.appendingPathComponent(".share").path,
         ]
     }
 

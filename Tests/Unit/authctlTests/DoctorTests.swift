@@ -14,14 +14,15 @@ import Testing
         _ environment: [String: String],
         files: [String: Surroundings.File] = ["/run/user/1000": folder, "/usr/bin/authctl": program],
         user: UInt32 = 1000,
-        systemctl: CommandOutput = CommandOutput(end: .notStarted(2))
+        systemctl: CommandOutput = CommandOutput(end: .notStarted(2)),
+        program: String = "/usr/bin/authctl"
     ) -> Surroundings {
         Surroundings(
             user: user,
             environment: { environment[$0] },
             file: { files[$0] },
             text: { $0 == "/etc/passwd" ? "root:x:0:0::/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\n" : nil },
-            program: "/usr/bin/authctl",
+            program: program,
             run: { $0.contains("systemctl") ? systemctl : CommandOutput(end: .notStarted(2)) }
         )
     }
@@ -255,6 +256,16 @@ import Testing
         // cron: systemctl finds the manager only with the variable.
         #expect(
             hints(["/usr/lib/systemd/user/authrefreshd.socket"], [:]) == ["env XDG_RUNTIME_DIR=/run/user/1000 " + start]
+        )
+    }
+
+    @Test func `a newcomer's program that was only built says how to install`() {
+        let folder = ["/run/user/1000": Self.folder]
+        let built = surroundings(["XDG_RUNTIME_DIR": "/run/user/1000"], files: folder, program: "/home/ada/src/authctl")
+        let hints = InstalledUnits(surroundings: built).hints(for: "/run/user/1000/authrefreshd/io.authrefresh")
+        #expect(
+            hints.map { $0.text(by: .here) }
+                == ["systemctl --user start authrefreshd", "not installed yet: run systemd/install"]
         )
     }
 
