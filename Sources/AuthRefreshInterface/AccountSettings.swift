@@ -96,8 +96,29 @@ package struct Setting: Sendable {
         case list(Member<[String]>)
         case map(Member<[String: String]>)
         case flag(Member<Bool>)
-        case number(Member<Int64>)
-        case seconds(Member<Int64>)
+        case number(Member<Int64>, Bounds)
+        case seconds(Member<Int64>, Bounds)
+    }
+
+    /// The numbers that a setting takes, when a person makes it and when the store reads it.
+    package struct Bounds: Sendable {
+        package let range: ClosedRange<Int64>
+        /// The range in a sentence, after "it must be".
+        package let words: String
+
+        fileprivate static let port = Bounds(range: 1...65_535, words: "a port, from 1 to 65535")
+        /// Anything longer is a mistake.
+        fileprivate static let century = Bounds(range: 1...3_155_760_000, words: "from 1 s to 100 years")
+        /// A shorter lifetime fails if clocks differ, and Google accepts no more than an hour.
+        fileprivate static let assertion = Bounds(range: 10...3600, words: "from 10 s to 1 hour")
+    }
+
+    /// Nil if the setting is no number.
+    package var bounds: Bounds? {
+        switch field {
+        case .number(_, let bounds), .seconds(_, let bounds): bounds
+        case .text, .list, .map, .flag: nil
+        }
     }
 
     private init(
@@ -198,7 +219,7 @@ package struct Setting: Sendable {
         ),
         Setting(
             "assertionLifetimeSec",
-            .seconds(\.assertionLifetimeSec),
+            .seconds(\.assertionLifetimeSec, .assertion),
             option: "assertion-lifetime",
             phrase: "the assertion's lifetime",
             label: "assertion ends"
@@ -274,7 +295,7 @@ package struct Setting: Sendable {
         ),
         Setting(
             "redirectPort",
-            .number(\.redirectPort),
+            .number(\.redirectPort, .port),
             option: "redirect-port",
             phrase: "the redirect port",
             label: "redirect port"
@@ -316,21 +337,21 @@ package struct Setting: Sendable {
         ),
         Setting(
             "leadTimeSec",
-            .seconds(\.leadTimeSec),
+            .seconds(\.leadTimeSec, .century),
             option: "lead-time",
             phrase: "the lead time",
             label: "lead time"
         ),
         Setting(
             "rotationGraceSec",
-            .seconds(\.rotationGraceSec),
+            .seconds(\.rotationGraceSec, .century),
             option: "rotation-grace",
             phrase: "the rotation grace",
             label: "rotation grace"
         ),
         Setting(
             "refreshTokenLifetimeSec",
-            .seconds(\.refreshTokenLifetimeSec),
+            .seconds(\.refreshTokenLifetimeSec, .century),
             option: "refresh-token-lifetime",
             phrase: "the refresh token's lifetime",
             label: "refresh token"
@@ -358,7 +379,7 @@ package struct Setting: Sendable {
         ),
         Setting(
             "forgetAfterSec",
-            .seconds(\.forgetAfterSec),
+            .seconds(\.forgetAfterSec, .century),
             option: "forget-after",
             phrase: "the time until the account signs out",
             label: "signs out"
@@ -418,8 +439,18 @@ extension AccountSettings {
         case .list(let path): self[keyPath: path].map(SettingValue.list)
         case .map(let path): self[keyPath: path].map(SettingValue.map)
         case .flag(let path): self[keyPath: path].map(SettingValue.flag)
-        case .number(let path): self[keyPath: path].map(SettingValue.number)
-        case .seconds(let path): self[keyPath: path].map(SettingValue.seconds)
+        case .number(let path, _): self[keyPath: path].map(SettingValue.number)
+        case .seconds(let path, _): self[keyPath: path].map(SettingValue.seconds)
+        }
+    }
+
+    /// The first number that is out of its bounds; nil if there is none.
+    package var outOfBounds: Setting? {
+        Setting.all.first { setting in
+            switch self[setting] {
+            case .number(let number), .seconds(let number): setting.bounds?.range.contains(number) == false
+            case .text, .list, .map, .flag, nil: false
+            }
         }
     }
 
@@ -430,7 +461,7 @@ extension AccountSettings {
         case .list(let path): self[keyPath: path] = other[keyPath: path]
         case .map(let path): self[keyPath: path] = other[keyPath: path]
         case .flag(let path): self[keyPath: path] = other[keyPath: path]
-        case .number(let path), .seconds(let path): self[keyPath: path] = other[keyPath: path]
+        case .number(let path, _), .seconds(let path, _): self[keyPath: path] = other[keyPath: path]
         }
     }
 
@@ -489,7 +520,7 @@ extension AccountSettings: Codable {
             case .list(let path): self[keyPath: path] = try members.decodeIfPresent([String].self, forKey: key)
             case .map(let path): self[keyPath: path] = try members.decodeIfPresent([String: String].self, forKey: key)
             case .flag(let path): self[keyPath: path] = try members.decodeIfPresent(Bool.self, forKey: key)
-            case .number(let path), .seconds(let path):
+            case .number(let path, _), .seconds(let path, _):
                 self[keyPath: path] = try members.decodeIfPresent(Int64.self, forKey: key)
             }
         }

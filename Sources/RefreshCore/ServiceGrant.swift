@@ -63,8 +63,6 @@ package struct AssertionTerms: Hashable, Sendable {
     /// From `iat` to `exp`; nil uses the shortest time that clock differences allow.
     package var lifetime: Duration?
 
-    /// The allowed range. A shorter lifetime fails if clocks differ, and Google accepts no more than an hour.
-    package static let lifetimes = Duration.seconds(10)...Duration.seconds(3600)
 
     package init(subject: String? = nil, audience: String? = nil, lifetime: Duration? = nil) {
         self.subject = subject

@@ -113,7 +113,8 @@ enum AccountColumns {
     ) throws(StoreError) -> (ClientRegistration, RefreshPolicy, Delivery) {
         do throws(SettingError) {
             guard settings.clientId != nil else { throw SettingError(setting: "clientId", flaw: .missing) }
-            return (try settings.registration(), try settings.policy(), try settings.delivery())
+            if let setting = settings.outOfBounds { throw SettingError(setting: setting.name, flaw: .outOfRange) }
+            return (try settings.registration(), settings.policy, try settings.delivery())
         } catch {
             throw .damagedRow(account, column: "settings.\(error.setting)", error.flaw)
         }

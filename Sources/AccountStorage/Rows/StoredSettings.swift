@@ -103,7 +103,7 @@ package struct SettingError: Error, Hashable {
     package let flaw: ColumnFinding
 }
 
-/// Converts settings to the core's types.
+/// Converts settings to the core's types. Their numbers are within their bounds.
 extension AccountSettings {
     /// The registration, without its secrets and without facts that are not settings. The client ID is empty if it is
     /// not set.
@@ -122,7 +122,7 @@ extension AccountSettings {
             authorizationDetails: authorizationDetails,
             redirect: RegisteredRedirect(
                 uri: redirectUri,
-                port: try port(redirectPort, "redirectPort"),
+                port: redirectPort.map { Int($0) },
                 scheme: redirectScheme,
                 requiresIssuer: requireIss ?? false,
                 postLogoutURI: postLogoutRedirectUri
@@ -133,12 +133,12 @@ extension AccountSettings {
         )
     }
 
-    package func policy() throws(SettingError) -> RefreshPolicy {
+    package var policy: RefreshPolicy {
         RefreshPolicy(
-            leadTime: try length(leadTimeSec, "leadTimeSec"),
-            rotationGrace: try length(rotationGraceSec, "rotationGraceSec"),
-            refreshTokenLifetime: try length(refreshTokenLifetimeSec, "refreshTokenLifetimeSec"),
-            forgetAfter: try length(forgetAfterSec, "forgetAfterSec")
+            leadTime: leadTimeSec.map { .seconds($0) },
+            rotationGrace: rotationGraceSec.map { .seconds($0) },
+            refreshTokenLifetime: refreshTokenLifetimeSec.map { .seconds($0) },
+            forgetAfter: forgetAfterSec.map { .seconds($0) }
         )
     }
 
@@ -162,7 +162,7 @@ extension AccountSettings {
                 AssertionTerms(
                     subject: assertionSubject,
                     audience: assertionAudience,
-                    lifetime: try length(assertionLifetimeSec, "assertionLifetimeSec")
+                    lifetime: assertionLifetimeSec.map { .seconds($0) }
                 )
             )
         case .tokenExchange:
@@ -200,22 +200,5 @@ extension AccountSettings {
         guard let text else { return nil }
         guard let word = Word(rawValue: text) else { throw SettingError(setting: setting, flaw: .unknownWord) }
         return word
-    }
-
-    private func length(_ seconds: Int64?, _ setting: String) throws(SettingError) -> Duration? {
-        guard let seconds else { return nil }
-        let (count, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        guard !overflow, PlausibleTime.range.contains(count) else {
-            throw SettingError(setting: setting, flaw: .outOfRange)
-        }
-        return .seconds(seconds)
-    }
-
-    private func port(_ number: Int64?, _ setting: String) throws(SettingError) -> Int? {
-        guard let number else { return nil }
-        guard let port = Int(exactly: number), RegisteredRedirect.isPort(port) else {
-            throw SettingError(setting: setting, flaw: .outOfRange)
-        }
-        return port
     }
 }

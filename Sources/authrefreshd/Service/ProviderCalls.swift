@@ -124,7 +124,7 @@ extension RefreshCoordinator {
             $0.variables = asked.variables
             $0.providerSettings = asked.providerSettings
         }
-        try reader.checkSize(of: said)
+        try reader.checkBounds(of: said)
         return try reader.choice(said)
     }
 

@@ -57,10 +57,6 @@ struct ServiceGrantCheck {
         ] where text?.isEmpty == true {
             throw Complaint.empty(field: field).error
         }
-        let lifetime = settings.assertionLifetimeSec.map { Duration.seconds($0) }
-        guard lifetime.map(AssertionTerms.lifetimes.contains) ?? true else {
-            throw Complaint(field: "assertionLifetimeSec", "it must be from 10 s to 1 hour").error
-        }
     }
 
     private func checkExchange() throws(VarlinkError) {

@@ -117,10 +117,6 @@ extension SettingsReader {
                 ).error
             }
         }
-        let port = settings.redirectPort.flatMap(Int.init(exactly:))
-        guard settings.redirectPort == nil || port.map(RegisteredRedirect.isPort) == true else {
-            throw Complaint(field: "redirectPort", "it is not a port", hint: "1 to 65535").error
-        }
         if let scheme = settings.redirectScheme, !RegisteredRedirect.isScheme(scheme) {
             throw Complaint(
                 field: "redirectScheme",

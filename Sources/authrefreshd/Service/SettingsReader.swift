@@ -24,7 +24,7 @@ struct SettingsReader {
         clientKey: String? = nil,
         dpopKey: Secret? = nil
     ) throws(VarlinkError) -> NewAccount {
-        try checkSize(of: settings)
+        try checkBounds(of: settings)
         guard let name = AccountName(settings.name) else {
             throw Complaint.noAccountName(settings.name, field: "name").error
         }
@@ -61,7 +61,7 @@ struct SettingsReader {
             }
         }
         settings.apply(change.settings)
-        try checkSize(of: settings)
+        try checkBounds(of: settings)
         // Settings for one server must not apply to another, because its addresses would get the first one's tokens.
         if isElsewhere(settings, than: account) { settings.providerSettings = change.settings.providerSettings }
         let isMoved = try choice(settings).isElsewhere(than: ProfileChoice(account))
@@ -122,24 +122,17 @@ struct SettingsReader {
             || choice.variables != account.providerVariables
     }
 
-    /// Checks the size before anything is read, which limits everything that is read.
-    func checkSize(of settings: AccountSettings) throws(VarlinkError) {
+    /// Checks the size before anything is read, which limits everything that is read, and then the numbers.
+    func checkBounds(of settings: AccountSettings) throws(VarlinkError) {
         guard settings.byteCount <= CallerLimits.settingsBytesMax else {
             throw VarlinkError(LimitExceededError(.settingsBytes, maximum: CallerLimits.settingsBytesMax))
+        }
+        if let setting = settings.outOfBounds, let bounds = setting.bounds {
+            throw Complaint(field: setting.name, "it must be \(bounds.words)").error
         }
     }
 
     private func policy(_ settings: AccountSettings) throws(VarlinkError) -> RefreshPolicy {
-        for (field, count) in [
-            ("leadTimeSec", settings.leadTimeSec), ("rotationGraceSec", settings.rotationGraceSec),
-            ("refreshTokenLifetimeSec", settings.refreshTokenLifetimeSec),
-            ("forgetAfterSec", settings.forgetAfterSec),
-        ] {
-            // A hundred years. Anything longer is a mistake.
-            guard count.map({ (1...3_155_760_000).contains($0) }) ?? true else {
-                throw Complaint(field: field, "it must be from 1 s to 100 years").error
-            }
-        }
         guard settings.forgetAfterSec == nil || settings.grantType == nil else {
             throw Complaint(
                 field: "forgetAfterSec",
@@ -147,7 +140,7 @@ struct SettingsReader {
                 hint: Hint(Command("account", "remove", settings.name))
             ).error
         }
-        return try meaning(try settings.policy())
+        return settings.policy
     }
 
     /// Converts settings that were checked. Anything that still cannot be read is refused by name.
