@@ -174,7 +174,7 @@ let package = Package(
         .executableTarget(
             name: "authctl",
             dependencies: [
-                "AuthRefreshInterface", "Basics", "CLinux", "CStartup", "TextEncodings",
+                "AuthRefreshInterface", "Basics", "CLinux", "CStartup", "TextEncodings", "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["HotPath/order-symbols", "HotPath/symbols.order"],

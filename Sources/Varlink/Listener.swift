@@ -50,7 +50,7 @@ final class Listener {
     /// Accepts from `socket` from now on, instead of the previous socket.
     ///
     /// - Throws: `cannotAccept` if the socket cannot be watched. It is then closed.
-    func open(_ socket: ListenSocket) throws(VarlinkServerError) {
+    func open(_ socket: ServerSocket) throws(VarlinkServerError) {
         do throws(VarlinkServerError) {
             try loop.watch(socket.descriptor, key: Self.key, for: isPaused ? [] : .input)
         } catch {
@@ -106,7 +106,7 @@ final class Listener {
         let attempts = 3
         for attempt in 1...attempts {
             do throws(VarlinkServerError) {
-                try open(ListenSocket.bound(to: path, backlog: backlog))
+                try open(ServerSocket.bound(to: path, backlog: backlog))
                 lossTold = nil
                 return observe(.pathRestored(path))
             } catch {

@@ -51,7 +51,7 @@ actor SocketServer {
     /// Accepts from `socket` from now on.
     ///
     /// - Throws: `cannotAccept` if the socket cannot be watched. It is then closed.
-    func open(_ socket: ListenSocket) throws(VarlinkServerError) {
+    func open(_ socket: ServerSocket) throws(VarlinkServerError) {
         listener.enter = { [weak self] body in
             guard let self else { return }
             loop.execute { self.assumeIsolated { body($0.listener) } }

@@ -19,7 +19,7 @@ package actor VarlinkServer {
     ///
     /// - Throws: why it cannot. Everything is then cleaned up.
     package func start() async throws(VarlinkServerError) {
-        let socket: ListenSocket
+        let socket: ServerSocket
         switch configuration.endpoint {
         case .path(let path): socket = try .bound(to: path, backlog: configuration.limits.backlog)
         case .descriptor(let descriptor): socket = try .passed(descriptor)

@@ -115,7 +115,7 @@ struct ForwardTests {
                 )
                 #expect(try await program.ended() == .exited(77), "\(command)")
                 #expect(program.outputText.isEmpty)
-                #expect(program.errorText.contains("this socket is forwarded from another machine"))
+                #expect(program.errorText.contains("this socket is for the tokens of some accounts"))
             }
             #expect(try await stage.status("work").state == "fresh")
         }
@@ -373,6 +373,111 @@ struct ForwardTests {
             let refused = try await forwarding.authctl("token", "work", stage: stage)
             #expect(refused.end == .exited(77))
             #expect(refused.errors.contains("'work' is for '/usr/bin/true' only"), "\(refused.errors)")
+        }
+    }
+
+    // MARK: A socket on this machine
+
+    /// `authctl forward --listen`, once its socket is there.
+    private func listening(_ stage: DaemonStage, at path: String, _ accounts: String...) async throws -> Program {
+        let words = ["forward", "--listen", path] + accounts
+        let program = try Program("authctl", words, environment: stage.environment)
+        _ = try await program.errors.first("the note") { $0.contains("until you interrupt this command") }
+        return program
+    }
+
+    /// Runs `authctl` where only the socket is known.
+    private func confined(_ socket: String, _ arguments: String...) async throws -> CommandOutcome {
+        let environment = ["AUTHREFRESH_SOCKET": socket, "PATH": "/usr/bin:/bin"]
+        let program = try Program("authctl", arguments, environment: environment)
+        let end = try await program.ended()
+        return CommandOutcome(output: program.outputText, errors: program.errorText, end: end)
+    }
+
+    private func withAccounts(_ body: (DaemonStage, String) async throws -> Void) async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            for name in ["work", "works"] {
+                try await stage.add(name, issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            }
+            try await body(stage, stage.folder.path + "/box/socket")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `a socket here gives tokens of the named accounts, and nothing else, until a signal`(number: Int32)
+        async throws
+    {
+        try await withAccounts { stage, path in
+            let program = try await listening(stage, at: path, "work")
+            let modes = try [path, (path as NSString).deletingLastPathComponent].map { path in
+                try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            }
+            #expect(modes == [0o600, 0o700])
+            let token = try await stage.acquire("work")
+            #expect(try await confined(path, "token", "work").output == token.accessToken)
+            let header = #"Bearer error="insufficient_scope", scope="mail.send""#
+            #expect(try await confined(path, "challenge", "work", "--header", header).end == .exited(3))
+            #expect(try await stage.status("work").reason == "stepUp")
+            #expect(try await confined(path, "token", "works").end == .exited(4))
+            for words in [["status"], ["logout", "work"]] {
+                let refused = try await confined(path, words[0], words.count > 1 ? words[1] : "work")
+                #expect(refused.end == .exited(77), "\(refused.errors)")
+            }
+            program.signal(number)
+            #expect(try await program.ended() == .signalled(number))
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test func `a socket here is bound to the account, also if another gets its name`() async throws {
+        try await withAccounts { stage, path in
+            let program = try await listening(stage, at: path, "work")
+            #expect(try await stage.authctl("account", "rename", "work", "old").end == .exited(0))
+            #expect(try await stage.authctl("account", "rename", "works", "work").end == .exited(0))
+            for name in ["work", "old"] {
+                #expect(try await confined(path, "token", name).end == .exited(4), "\(name)")
+            }
+            program.signal(SIGTERM)
+            #expect(try await program.ended() == .signalled(SIGTERM))
+        }
+    }
+
+    @Test func `a socket here replaces nothing but a socket at which nobody listens`() async throws {
+        try await withAccounts { stage, path in
+            let first = try await listening(stage, at: path, "work")
+            let second = try await stage.authctl("forward", "--listen", path, "works")
+            #expect(second.end == .exited(64))
+            #expect(second.errors.contains("another process listens on '\(path)'"), "\(second.errors)")
+            #expect(try await confined(path, "token", "work").end == .exited(0))
+            first.signal(SIGKILL)
+            try await first.ended()
+            #expect(FileManager.default.fileExists(atPath: path))
+            let next = try await listening(stage, at: path, "works")
+            #expect(try await confined(path, "token", "works").end == .exited(0))
+            // Who ends removes only the socket that is its own.
+            try FileManager.default.removeItem(atPath: path)
+            try stage.folder.write("precious", to: "box/socket")
+            next.signal(SIGTERM)
+            #expect(try await next.ended() == .signalled(SIGTERM))
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
+            let refused = try await stage.authctl("forward", "--listen", path, "work")
+            #expect(refused.end == .exited(64))
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
+        }
+    }
+
+    @Test func `there is no socket in a folder that everybody may write to`() async throws {
+        try await withAccounts { stage, path in
+            let folder = (path as NSString).deletingLastPathComponent
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder)
+            let refused = try await stage.authctl("forward", "--listen", path, "work")
+            #expect(refused.end == .exited(77))
+            #expect(refused.errors.contains("everybody can write to the folder"), "\(refused.errors)")
+            #expect(!FileManager.default.fileExists(atPath: path))
         }
     }
 }

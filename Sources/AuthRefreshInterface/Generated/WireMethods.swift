@@ -684,8 +684,8 @@ package enum AcquireToken {
         /// token set. If the account has no ID token, or the server sends none with a refresh, the call fails with
         /// InteractionRequired, "noIDToken". Absent: false.
         package var idToken: Bool?
-        /// The machine on which the program runs that gets the token, if the call comes from there ("authctl forward").
-        /// If the account has "confirm", the question names it. Absent: this machine.
+        /// Where the program runs that gets the token, if it has a socket of "authctl forward": the other machine, or
+        /// on this one "the socket PATH". If the account has "confirm", the question names it. Absent: this machine.
         package var host: String?
         /// The identifier that the account must have (AccountStatus). If another account has the name now, the call
         /// fails with NoSuchAccount. Absent: any account of this name.
@@ -1283,7 +1283,7 @@ package enum ServeConfirmations {
         package var settings: [String]?
         /// The name of the other account. Absent: the request is not derive.
         package var derivedAccount: String?
-        /// The machine on which the program runs, as AcquireToken named it. Absent: this machine.
+        /// Where the program runs, as AcquireToken named it. Absent: this machine.
         package var host: String?
         /// When the daemon withdraws the question if nobody has answered, µs since 1970. Absent: the event is not
         /// asked.

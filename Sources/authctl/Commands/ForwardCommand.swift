@@ -6,7 +6,7 @@ internal import Basics
 struct ForwardCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forward",
-        abstract: "Log in to another machine with ssh, and use tokens there.",
+        abstract: "Give the tokens of some accounts to another machine, over ssh, or to a container.",
         discussion: """
             Examples:
 
@@ -14,6 +14,7 @@ struct ForwardCommand: ParsableCommand {
               \(InvokedAs.here) forward me@build.example.org work home
               \(InvokedAs.here) forward build.example.org work -- ./nightly --verbose
               \(InvokedAs.here) forward build.example.org work --ssh-option Port=2222
+              \(InvokedAs.here) forward --listen $XDG_RUNTIME_DIR/box/socket work
 
             On the other machine '\(InvokedAs.here) token' and '\(InvokedAs.here) challenge' work for the accounts that you name. \
             Nothing else works there: no other account, also if it gets the name of one that you named, no status, \
@@ -29,21 +30,36 @@ struct ForwardCommand: ParsableCommand {
 
             With '--' and a command, that command runs there instead of a login shell, as with 'ssh HOST COMMAND'.
 
+            With --listen, the socket is on this machine, for a container, a sandbox or a confined service that must \
+            not see the daemon's socket. The same calls work at it, for programs of your user. A question (--confirm) \
+            names the socket. There is no ssh: the command serves the socket until you interrupt it, and then removes \
+            it. Give the container the socket's folder, because each run makes a new socket, and set \
+            AUTHREFRESH_SOCKET there.
+
             Exit status: that of ssh, which is the command's, or 255 if the connection failed; 4 no such account, \
-            78 if ssh is not installed.
+            78 if ssh is not installed. With --listen also 64 if the path is in use.
             """
     )
 
     @Argument(
-        help: "The other machine, as ssh takes it: HOST, USER@HOST, ssh://USER@HOST:PORT, or a name in ssh_config."
+        help: """
+            The other machine, as ssh takes it: HOST, USER@HOST, ssh://USER@HOST:PORT, or a name in ssh_config. With \
+            --listen it is left out.
+            """
     )
-    var host: String
+    var host: String?
 
     @Argument(
         help: "The accounts. On a terminal they can be left out if there is only one.",
         completion: DaemonCompletion.accounts
     )
     var accounts: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Serve a socket at this path instead of another machine.", valueName: "path"),
+        completion: .file()
+    )
+    var listen: String?
 
     @Option(help: ArgumentHelp("The command to run there instead of a login shell, as after '--'.", valueName: "text"))
     var command: String?
@@ -59,6 +75,12 @@ struct ForwardCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
+        if let listen {
+            guard !listen.isEmpty, host != nil else { throw ValidationError("'--listen' needs a path and accounts") }
+            guard command == nil, sshOption.isEmpty else { throw ValidationError("'--listen' is without ssh") }
+            return
+        }
+        guard let host else { throw ValidationError("name the other machine, or a socket with '--listen'") }
         // ssh would take it as an option, and some options run programs.
         guard !host.isEmpty, !host.hasPrefix("-") else { throw ValidationError("'\(host)' is not a host") }
         guard command?.isEmpty != true else { throw ValidationError("'--command' needs a command") }
@@ -76,36 +98,46 @@ struct ForwardCommand: ParsableCommand {
     func run() throws(Report) {
         let accounts = try accountsThatExist()
         let daemon = try SocketPath.resolve(option: connection.socket)
-        let folders = [Surroundings.real.environment("XDG_RUNTIME_DIR"), "/tmp"].compactMap { $0 }
+        let words: ((String) -> [String])? = if listen == nil { sshWords(socket:) } else { nil }
         let session = try ForwardSession(
             accounts: accounts,
-            host: host,
-            folders: folders,
+            place: listen.map { "the socket \($0)" } ?? host ?? "",
             connect: { () throws(VarlinkClientError) in
-                // Nobody else on the other machine may wait because the daemon accepts nobody.
+                // Nobody else at the other end may wait because the daemon accepts nobody.
                 try VarlinkConnection(
                     path: daemon,
                     replyBytesMax: ForwardingLimits().forwardedReplyBytesMax,
                     timeoutMilliseconds: 0
                 )
             },
-            ssh: sshWords
+            socket: makeSocket,
+            ssh: words
         )
+        if let listen {
+            let names = accounts.map { "'\(PlainText.line($0.name))'" }.joined(separator: ", ")
+            StandardError.note("'\(listen)' gives tokens of \(names) until you interrupt this command")
+        }
         ForwardSession.finish(session.run())
+    }
+
+    private func makeSocket() throws(Report) -> ForwardSocket {
+        if let listen { return try ForwardSocket(at: listen) }
+        return try ForwardSocket(in: [Surroundings.real.environment("XDG_RUNTIME_DIR"), "/tmp"].compactMap(\.self))
     }
 
     /// The named accounts, or the only one.
     ///
     /// - Throws: the daemon's `NoSuchAccount`, before anything is started.
     private func accountsThatExist() throws(Report) -> [ForwardedAccount] {
-        let names = accounts.isEmpty ? [try OnlyAccount.resolve(nil, connection)] : accounts
+        let given = (listen == nil ? [] : [host].compactMap(\.self)) + accounts
+        let names = given.isEmpty ? [try OnlyAccount.resolve(nil, connection)] : given
         var daemon = try connection.connect()
         return try daemon.allStatuses(accounts: names).map { ForwardedAccount(name: $0.account, id: $0.accountId) }
     }
 
     private func sshWords(socket: String) -> [String] {
         let command = SSHCommand(
-            host: host,
+            host: host ?? "",
             options: sshOption,
             localSocket: socket,
             remoteSocket: SSHCommand.freshRemoteSocket(),

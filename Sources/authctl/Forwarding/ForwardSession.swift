@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// A run of `authctl forward`: the socket and `ssh`. When `ssh` ends, everything ends.
+/// A run of `authctl forward`: the socket, and `ssh` for another machine. When `ssh` ends, everything ends; without it, a
+/// signal ends it.
 struct ForwardSession: ~Copyable {
     /// How the session has ended.
     enum End: Equatable {
@@ -15,37 +16,40 @@ struct ForwardSession: ~Copyable {
     private let socket: ForwardSocket
     private let relay: TokenRelay
     private let signals: CaughtSignals
-    private let ssh: ChildProcess
+    private let ssh: ChildProcess?
     private var endedBy: Int32?
 
-    /// Starts ssh.
+    /// Makes the socket, and starts ssh.
     ///
     /// - Parameters:
-    ///   - host: the other machine, as the person named it.
-    ///   - words: returns the command line for the path of the local socket.
-    /// - Throws: `cannotCreateFile`, or why ssh cannot be started; everything is then cleaned up.
+    ///   - place: who is at the other end, as `AcquireToken` names it.
+    ///   - makeSocket: makes the socket. No signal leaves it behind.
+    ///   - words: returns the command line of ssh for the path of the socket; nil for no ssh.
+    /// - Throws: what `makeSocket` throws, or why ssh cannot be started; everything is then cleaned up.
     init(
         accounts: [ForwardedAccount],
-        host: String,
-        folders: [String],
+        place: String,
         connect: @escaping ForwardClient.Connect,
-        ssh words: (_ socket: String) -> [String]
+        socket makeSocket: () throws(Report) -> ForwardSocket,
+        ssh words: ((_ socket: String) -> [String])?
     ) throws(Report) {
-        // Signals are blocked before the socket exists, so that no signal leaves the socket behind.
+        // Signals are blocked before the socket exists.
         let signals = CaughtSignals(CaughtSignals.ending.filter { !CaughtSignals.isIgnored($0) } + [SIGCHLD])
-        let socket = try ForwardSocket(in: folders)
+        let socket = try makeSocket()
         do throws(Report) {
-            ssh = try ChildProcess(words(socket.path), blocking: signals.maskBefore)
+            ssh = try words.map { words throws(Report) in
+                try ChildProcess(words(socket.path), blocking: signals.maskBefore)
+            }
         } catch {
             socket.remove()
             throw error
         }
-        relay = TokenRelay(listener: socket.descriptor, accounts: accounts, host: host, connect: connect)
+        relay = TokenRelay(listener: socket.descriptor, accounts: accounts, host: place, connect: connect)
         self.socket = socket
         self.signals = signals
     }
 
-    /// Serves the other machine until ssh has ended.
+    /// Serves the other end until ssh has ended, or a signal comes.
     consuming func run() -> End {
         while true {
             let isEnding = endedBy != nil
@@ -55,7 +59,7 @@ struct ForwardSession: ~Copyable {
             for signal in signals.take() {
                 if let end = follow(signal) { return end }
             }
-            if isEnding, count == 0 { kill(ssh.pid, SIGKILL) }
+            if isEnding, count == 0, let ssh { kill(ssh.pid, SIGKILL) }
             if endedBy == nil, count >= 0 { relay.serve(ready[...]) }
         }
     }
@@ -64,9 +68,11 @@ struct ForwardSession: ~Copyable {
         guard signal == SIGCHLD else {
             endedBy = endedBy ?? signal
             socket.remove()
+            guard let ssh else { return .signalled(signal) }
             kill(ssh.pid, signal)
             return nil
         }
+        guard let ssh else { return nil }
         switch ssh.state {
         case .running: break
         case .stopped:

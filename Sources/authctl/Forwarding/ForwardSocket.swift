@@ -1,6 +1,8 @@
+internal import Basics
 internal import Glibc
+internal import Varlink
 
-/// The forwarded socket, in a folder of its own that no other user can enter.
+/// The forwarded socket: for ssh in a folder of its own that no other user can enter, or where a person wants it.
 ///
 /// The folder is never on a disk, and disappears with the login session at the latest.
 final class ForwardSocket {
@@ -9,13 +11,14 @@ final class ForwardSocket {
     /// How many programs of the other machine may wait for a connection.
     private static let backlog: Int32 = 64
 
+    private let socket: ServerSocket
+    /// The folder that disappears with the socket; nil if a person has named the path.
+    private let folder: String?
     let path: String
-    let descriptor: Int32
-    private let folder: String
-    /// The folder, locked while this program runs.
-    private let lock: Int32
 
-    /// Creates the socket.
+    var descriptor: Int32 { socket.descriptor }
+
+    /// Creates the socket in a folder of its own, which stays locked while this program runs.
     ///
     /// - Parameter parents: the first usable one is used.
     /// - Throws: `cannotCreateFile`.
@@ -23,22 +26,35 @@ final class ForwardSocket {
         var failure = Report.cannotCreateFile(path: Self.prefix, errno: ENOENT)
         for parent in parents where Self.isPlain(parent) {
             Self.removeAbandoned(in: parent)
+            let folder: String
             do throws(Report) {
-                (folder, lock) = try Self.makeFolder(in: parent)
+                folder = try Self.makeLockedFolder(in: parent)
             } catch {
                 failure = error
                 continue
             }
             path = "\(folder)/\(Self.name)"
-            do throws(Report) {
-                descriptor = try Self.listen(at: path)
+            self.folder = folder
+            do throws(VarlinkServerError) {
+                socket = try ServerSocket.listening(at: path, backlog: Self.backlog)
             } catch {
                 Self.remove(folder)
-                throw error
+                throw Report(error)
             }
             return
         }
         throw failure
+    }
+
+    /// Creates the socket at a path that a person has named. A socket there at which nobody listens is replaced.
+    init(at path: String) throws(Report) {
+        do throws(VarlinkServerError) {
+            socket = try ServerSocket.bound(to: path, backlog: Self.backlog)
+        } catch {
+            throw Report(error)
+        }
+        self.path = path
+        folder = nil
     }
 
     /// Whether ssh accepts the path without changes (ssh_config(5): colons, `%` and `$` have a meaning) and it is short
@@ -47,7 +63,7 @@ final class ForwardSocket {
         parent.wholeMatch(of: /[A-Za-z0-9\/._+@-]{1,70}/) != nil
     }
 
-    private static func makeFolder(in parent: String) throws(Report) -> (path: String, lock: Int32) {
+    private static func makeLockedFolder(in parent: String) throws(Report) -> String {
         var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
         // mkdtemp(3) creates it with mode 0700.
         guard unsafe mkdtemp(&template) != nil else { throw .cannotCreateFile(path: parent, errno: errno) }
@@ -58,32 +74,13 @@ final class ForwardSocket {
             remove(path)
             throw .cannotCreateFile(path: path, errno: failure)
         }
-        return (path, lock)
+        return path
     }
 
-    private static func listen(at path: String) throws(Report) -> Int32 {
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let descriptor = socket(AF_UNIX, type, 0)
-        guard descriptor >= 0 else { throw .cannotCreateFile(path: path, errno: errno) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        // On Linux the file gets the mode of the unbound socket, so it never exists with a wider mode.
-        _ = fchmod(descriptor, 0o600)
-        let isBound = unsafe withUnsafePointer(to: address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-            }
-        }
-        guard isBound, Glibc.listen(descriptor, backlog) == 0 else {
-            throw .cannotCreateFile(path: path, errno: errno)
-        }
-        return descriptor
-    }
-
-    /// Closes and removes the socket and its folder.
+    /// Removes the socket and its own folder.
     func remove() {
-        Self.remove(folder)
+        socket.removePath()
+        if let folder { Self.remove(folder) }
     }
 
     private static func remove(_ folder: String) {
@@ -106,5 +103,25 @@ final class ForwardSocket {
             if flock(lock, LOCK_EX | LOCK_NB) == 0 { remove(folder) }
             close(lock)
         }
+    }
+}
+
+extension Report {
+    fileprivate init(_ error: VarlinkServerError) {
+        let status: ExitStatus
+        switch error {
+        case .cannotMakeFolder(let path, let number), .cannotBind(let path, let number):
+            self = .cannotCreateFile(path: path, errno: number)
+            return
+        case .alreadyListening, .notASocket, .pathTooLong, .notAListenSocket: status = .usage
+        case .folderOpenToOthers: status = .notPermitted
+        case .folderBusy, .cannotListen, .cannotAccept, .cannotWatch: status = .tryAgainLater
+        }
+        self.init(
+            status: status,
+            name: "authctl.CannotListen",
+            message: error.description,
+            hints: status == .tryAgainLater ? [] : ["name another path, in a folder of your own"]
+        )
     }
 }

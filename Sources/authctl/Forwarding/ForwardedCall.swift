@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 internal import Basics
 internal import TextEncodings
 
-/// The limits on what the other machine can make `authctl forward` hold.
+/// The limits on what programs at the other end can make `authctl forward` hold.
 struct ForwardingLimits {
     /// The most bytes of one call. The longest useful one names a token set (1 KiB) or contains a server's challenge.
     let forwardedCallBytesMax = 65_536
@@ -32,7 +32,7 @@ struct ForwardedCall: Equatable {
 
 /// Decides what a forwarded socket does with a message.
 ///
-/// Root on the other machine can send anything. So an accepted call is parsed completely, and the daemon gets a newly
+/// Root on the other machine, or in a container, can send anything. So an accepted call is parsed completely, and the daemon gets a newly
 /// written one.
 struct ForwardedCallFilter {
     enum Verdict: Equatable {
@@ -43,7 +43,7 @@ struct ForwardedCallFilter {
         case refuse(reply: String, endsConnection: Bool)
     }
 
-    /// The other machine, as the person named it.
+    /// The other machine, as the person named it, or the socket on this one.
     private let host: String
     /// The accounts by the bytes of their names, because Swift compares strings by Unicode equivalence (a Kelvin sign
     /// equals a K).
@@ -122,8 +122,8 @@ extension ForwardedCallFilter.Verdict {
     /// The verdict on any other method, without checking the rest of the call.
     fileprivate static var notForwarded: Self {
         let error = PermissionDeniedError(
-            reason: "this socket is forwarded from another machine, for the tokens of some accounts and nothing else",
-            hint: "run the command on the machine where '\(Command("forward"))' runs"
+            reason: "this socket is for the tokens of some accounts and nothing else",
+            hint: "run the command where '\(Command("forward"))' runs"
         )
         let reply = ForwardedReply.error(PermissionDeniedError.name, WireText.encode(error))
         return .refuse(reply: reply, endsConnection: false)

@@ -67,7 +67,7 @@ extension SocketTests {
 
         @Test func `a socket that nobody answers on is replaced`() async throws {
             let served = ServedFolder()
-            let dead = try ListenSocket.bound(to: served.path, backlog: 1)
+            let dead = try ServerSocket.bound(to: served.path, backlog: 1)
             close(dead.descriptor)
             try await served.server.start()
             #expect(try echoes(served.path))
@@ -89,7 +89,7 @@ extension SocketTests {
         @Test func `if several servers start at once over a stale socket, one listens`() async throws {
             let folder = ServedFolder.freshFolder()
             let path = folder + "/socket"
-            close(try ListenSocket.bound(to: path, backlog: 1).descriptor)
+            close(try ServerSocket.bound(to: path, backlog: 1).descriptor)
             let servers = (0..<4).map { _ in ServedFolder(path: path) }
             let started = await withTaskGroup(of: Bool.self) { group in
                 for served in servers {
@@ -138,18 +138,18 @@ extension SocketTests {
                 for (owner, mode) in [(12_345, 0o700), (0, 0o777)] as [(uid_t, mode_t)] {
                     #expect(unsafe chown(folder, owner, 0) == 0 && chmod(folder, mode) == 0)
                     #expect(throws: VarlinkServerError.folderOpenToOthers(path: folder, owner: owner)) {
-                        try ListenSocket.bound(to: path, backlog: 1)
+                        try ServerSocket.bound(to: path, backlog: 1)
                     }
                 }
                 // A folder like /tmp: others may add files and cannot remove those of others.
                 #expect(unsafe chmod(folder, 0o1777) == 0)
-                try ListenSocket.bound(to: path, backlog: 1).abandon()
+                try ServerSocket.bound(to: path, backlog: 1).abandon()
             }
         }
 
         @Test func `a passed socket is served like a bound one, and stays at the end`() async throws {
             let path = ServedFolder.freshFolder() + "/socket"
-            let passed = try ListenSocket.bound(to: path, backlog: 8)
+            let passed = try ServerSocket.bound(to: path, backlog: 8)
             let served = ServedFolder(path: path, descriptor: passed.descriptor)
             try await served.server.start()
             #expect(try echoes(path))
@@ -178,7 +178,7 @@ extension SocketTests {
             async throws
         {
             let path = ServedFolder.freshFolder() + "/socket"
-            let passed = isPassed ? try ListenSocket.bound(to: path, backlog: 8).descriptor : nil
+            let passed = isPassed ? try ServerSocket.bound(to: path, backlog: 8).descriptor : nil
             let served = ServedFolder(path: path, descriptor: passed)
             try await served.server.start()
             var standing = try VarlinkConnection(path: path)
@@ -192,7 +192,7 @@ extension SocketTests {
                 try? files.removeItem(atPath: served.folder)
             case .folderMoved: try files.moveItem(atPath: served.folder, toPath: served.folder + "-moved")
             case .socketReplacedByStaleOne:
-                let other = try ListenSocket.bound(to: path + "2", backlog: 1)
+                let other = try ServerSocket.bound(to: path + "2", backlog: 1)
                 close(other.descriptor)
                 unsafe rename(path + "2", path)
             }
@@ -210,7 +210,7 @@ extension SocketTests {
         @Test func `a path taken over by a live socket is restored when that one ends`() async throws {
             let served = ServedFolder()
             try await served.server.start()
-            let other = try ListenSocket.bound(to: served.path + "2", backlog: 8)
+            let other = try ServerSocket.bound(to: served.path + "2", backlog: 8)
             unsafe rename(served.path + "2", served.path)
             var events = served.events.makeAsyncIterator()
             #expect(await events.next() == .pathLost(served.path, .alreadyListening(path: served.path)))

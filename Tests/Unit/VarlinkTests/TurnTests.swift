@@ -25,9 +25,9 @@ extension SocketTests {
             let folder = ServedFolder.freshFolder()
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let path = folder + "/socket"
-            let bound = try ListenSocket.bound(to: path, backlog: 8)
+            let bound = try ServerSocket.bound(to: path, backlog: 8)
             // Nothing happens to the path in this test, and watching it would cause turns.
-            let socket = ListenSocket(descriptor: bound.descriptor, path: nil, identity: nil, ownsPath: false)
+            let socket = ServerSocket(descriptor: bound.descriptor, path: nil, identity: nil, ownsPath: false)
             let info = ServiceInfo(vendor: "Test", product: "Turns", version: "1", url: "https://service.example/")
             let service = VarlinkService(info: info, interfaces: [:]) { _, _, _ in }
             let loop = try SocketLoop()

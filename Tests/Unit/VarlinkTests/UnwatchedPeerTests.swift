@@ -55,7 +55,7 @@ struct UnwatchedPeerTests {
         let (ours, peers) = try Self.socketPair()
         defer { close(peers) }
         try loop.watch(ours, key: 99, for: .input)
-        let socket = ListenSocket(descriptor: ours, path: nil, identity: nil, ownsPath: false)
+        let socket = ServerSocket(descriptor: ours, path: nil, identity: nil, ownsPath: false)
         #expect(throws: VarlinkServerError.cannotAccept(errno: EEXIST)) { try listener.open(socket) }
         #expect(!listener.isPathIntact)
     }

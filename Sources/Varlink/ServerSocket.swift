@@ -17,8 +17,8 @@ struct FileIdentity: Equatable {
 }
 
 /// A listening Unix stream socket. Whoever takes its descriptor has to close it.
-struct ListenSocket {
-    let descriptor: Int32
+package struct ServerSocket {
+    package let descriptor: Int32
     /// The path that it is bound to; nil for a socket without a path, which nobody can remove.
     let path: String?
     let identity: FileIdentity?
@@ -31,8 +31,14 @@ struct ListenSocket {
         if ownsPath, let path { _ = unsafe unlink(path) }
     }
 
+    /// Removes the path that we bound, unless something else is there by now.
+    package func removePath() {
+        guard ownsPath, let path, FileIdentity(path: path) == identity else { return }
+        _ = unsafe unlink(path)
+    }
+
     /// Checks a socket that a service manager has bound.
-    static func passed(_ descriptor: Int32) throws(VarlinkServerError) -> ListenSocket {
+    static func passed(_ descriptor: Int32) throws(VarlinkServerError) -> ServerSocket {
         guard
             option(SO_DOMAIN, of: descriptor) == AF_UNIX,
             option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue),
@@ -40,7 +46,7 @@ struct ListenSocket {
         else { throw .notAListenSocket(descriptor: descriptor) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         let path = UnixAddress.path(of: descriptor)
-        return ListenSocket(
+        return ServerSocket(
             descriptor: descriptor,
             path: path,
             identity: path.flatMap(FileIdentity.init(path:)),
@@ -49,7 +55,7 @@ struct ListenSocket {
     }
 
     /// Binds `path` and listens. A socket file on which nobody answers is replaced.
-    static func bound(to path: String, backlog: Int32) throws(VarlinkServerError) -> ListenSocket {
+    package static func bound(to path: String, backlog: Int32) throws(VarlinkServerError) -> ServerSocket {
         guard let address = UnixAddress(path: path) else {
             throw .pathTooLong(path: path, limit: UnixAddress.pathBytesMax)
         }
@@ -59,6 +65,14 @@ struct ListenSocket {
         let lock = try FolderLock(folder)
         defer { lock.release() }
         try removeStaleSocket(at: path, address)
+        return try listening(at: path, backlog: backlog)
+    }
+
+    /// Binds `path`, where there is nothing yet, and listens. The folder is the caller's to check.
+    package static func listening(at path: String, backlog: Int32) throws(VarlinkServerError) -> ServerSocket {
+        guard let address = UnixAddress(path: path) else {
+            throw .pathTooLong(path: path, limit: UnixAddress.pathBytesMax)
+        }
         let descriptor = try makeSocket()
         do throws(VarlinkServerError) {
             // On Linux the file gets the mode of the unbound socket, so it never exists with a wider mode.
@@ -69,7 +83,7 @@ struct ListenSocket {
             close(descriptor)
             throw error
         }
-        return ListenSocket(
+        return ServerSocket(
             descriptor: descriptor,
             path: path,
             identity: FileIdentity(path: path),
