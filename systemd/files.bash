@@ -5,7 +5,9 @@
 binaries=(authrefreshd authctl authagent authimport)
 # Further names of authctl. No other project uses the first one (Ubuntu's authd has another authctl). git, docker and similar programs
 # look for their credential helpers under the other names.
-links=(authrefreshctl git-credential-authctl docker-credential-authctl)
+links=(authrefreshctl git-credential-authctl docker-credential-authctl bazel-credential-authctl)
+# pip and uv look for a program of this name. It has a folder of its own, which is in nobody's PATH, because it is no other program's keyring.
+keyring_link=lib/authrefreshd/keyring/keyring
 # Further names of manual pages, for programs and commands that have another name, too.
 page_links=(
     'authrefreshctl authctl'
@@ -13,6 +15,7 @@ page_links=(
     'authimport authctl-import'
     'git-credential-authctl authctl-git-credential'
     'docker-credential-authctl authctl-docker-credential'
+    'bazel-credential-authctl authctl-bazel-credential'
 )
 # The completions for the programs that people type, each with its shell and its place below /usr/share: bash and fish look there by
 # themselves, zsh if its fpath names the folder. `install` uses the same places below the user's data folder.
@@ -63,6 +66,8 @@ stage_files() {
     local examples=$to/share/doc/authrefreshd/examples
     install -D -m 0755 -t "$to/bin" "${binaries[@]/#/$from/}"
     for link in "${links[@]}"; do ln -s authctl "$to/bin/$link"; done
+    mkdir -p "$to/${keyring_link%/*}"
+    ln -s ../../../bin/authctl "$to/$keyring_link"
     install -D -m 0644 -t "$to/lib/systemd/user" "$systemd"/*.{service,socket,timer}
     install -D -m 0644 -t "$to/lib/systemd/catalog" "$systemd/authrefreshd.catalog"
     install -D -m 0644 -t "$to/share/applications" "$systemd/authctl-callback.desktop"

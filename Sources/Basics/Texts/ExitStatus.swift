@@ -1,7 +1,7 @@
 /// The exit statuses of our programs. If sysexits has a number for the cause, that is used.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
     case success = 0
-    /// A credential helper has explained on standard output why it has no answer.
+    /// A credential helper has no answer: docker's has explained it on standard output, `keyring` has no account.
     case helperFailed = 1
     /// A person is needed: the grant has ended, or the authorization server requires the user.
     case interactionRequired = 3

@@ -52,7 +52,8 @@ struct AuthctlCommand: ParsableCommand {
                 name: "Tools",
                 subcommands: [
                     ExecCommand.self, GitCredentialCommand.self, DockerCredentialCommand.self,
-                    KubeCredentialCommand.self, KubeconfigCommand.self, GoogleExecutableCommand.self,
+                    BazelCredentialCommand.self, KeyringCredentialCommand.self, KubeCredentialCommand.self,
+                    KubeconfigCommand.self, GoogleExecutableCommand.self,
                     GoogleConfigCommand.self, ForwardCommand.self, MetricsCommand.self,
                 ]
             ),

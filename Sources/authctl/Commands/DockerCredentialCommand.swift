@@ -68,7 +68,7 @@ struct DockerCredentialCommand: ParsableCommand {
 
     private func get(server: String) throws(Report) -> String {
         var daemon = try connection.connect()
-        guard let found = try Self.account(for: server, &daemon) else {
+        guard let found = try daemon.account(forServer: server) else {
             throw .usage("credentials not found in native keychain")
         }
         let token = try ToolToken(TokenRequest(account: found.name, socket: connection.socket), from: &daemon)
@@ -85,7 +85,7 @@ struct DockerCredentialCommand: ParsableCommand {
             let secret = document["Secret"]?.string
         else { throw .toolInput("has no ServerURL and Secret") }
         var daemon = try connection.connect()
-        guard let found = try Self.account(for: server, &daemon) else {
+        guard let found = try daemon.account(forServer: server) else {
             let server = PlainText.line(server)
             let url = server.contains("://") ? server : "https://\(server.drop { $0 == "/" })"
             throw .usage(
@@ -104,7 +104,7 @@ struct DockerCredentialCommand: ParsableCommand {
 
     private func erase(server: String) throws(Report) -> String {
         var daemon = try connection.connect()
-        guard let found = try Self.account(for: server, &daemon) else { return "" }
+        guard let found = try daemon.account(forServer: server) else { return "" }
         // Only a person erases a login. So the token is named in the report, and then the daemon replaces it even if it
         // is new.
         let held = try? ToolToken(TokenRequest(account: found.name, socket: connection.socket), from: &daemon)
@@ -142,16 +142,5 @@ struct DockerCredentialCommand: ParsableCommand {
             throw .toolInput("is not one address on one line")
         }
         return String(line)
-    }
-
-    /// The account for a registry. Registries are named without a scheme, and those on this machine may use plain HTTP.
-    private static func account(
-        for server: String,
-        _ daemon: inout DaemonConnection
-    ) throws(Report) -> (name: String, username: String?)? {
-        for url in server.contains("://") ? [server] : ["https://\(server)", "http://\(server)"] {
-            if let found = try daemon.account(for: url) { return (found.name, found.username) }
-        }
-        return nil
     }
 }

@@ -47,7 +47,17 @@ struct KubeCredentialCommand: ParsableCommand {
 
     func run() throws(Report) {
         let info = try KubeExecInfo(ToolEnvironment.value("KUBERNETES_EXEC_INFO"))
-        let token = try token(for: TokenHolder(process: ParentProcess.name, use: info.cluster))
+        let request = TokenRequest(
+            account: account,
+            minimumValidity: minValidity?.seconds,
+            scopes: target.scopes,
+            resources: target.resource,
+            audience: target.audience,
+            idToken: !useAccessToken && !target.isGiven,
+            socket: connection.socket
+        )
+        var daemon = try connection.connect()
+        let token = try ToolToken.kept(for: info.cluster, request, from: &daemon)
         let status = JSONText.object([
             ("expirationTimestamp", UTCStamp.text(token.heldUntil * 1_000_000).map(JSONText.quote)),
             ("token", JSONText.quote(token.secret.reveal())),
@@ -57,26 +67,6 @@ struct KubeCredentialCommand: ParsableCommand {
             ("status", status),
         ])
         try StandardOutput.write(answer + "\n")
-    }
-
-    private func token(for holder: TokenHolder) throws(Report) -> ToolToken {
-        var request = TokenRequest(
-            account: account,
-            minimumValidity: minValidity?.seconds,
-            scopes: target.scopes,
-            resources: target.resource,
-            audience: target.audience,
-            idToken: !useAccessToken && !target.isGiven,
-            holder: holder,
-            socket: connection.socket
-        )
-        do throws(Report) {
-            return try ToolToken(request)
-        } catch  where error.reply?.refusedParameter == "holder" {
-            // An older daemon. It may still run after an upgrade, or behind a forwarded socket.
-            request.holder = nil
-            return try ToolToken(request)
-        }
     }
 }
 

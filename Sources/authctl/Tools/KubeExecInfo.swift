@@ -52,8 +52,7 @@ struct KubeExecInfo {
         self.version = version
         let cluster = document["spec"]?["cluster"]
         let parts = [cluster?["server"]?.string, cluster?["tls-server-name"]?.string].compactMap(\.self)
-        // At most 4000 bytes, of the 4096 that the daemon takes.
-        self.cluster = parts.isEmpty ? nil : String(parts.joined(separator: " ").unicodeScalars.prefix(1000))
+        self.cluster = parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 }
 

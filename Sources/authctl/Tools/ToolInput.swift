@@ -62,6 +62,18 @@ extension DaemonConnection {
         return found.account.map { ($0, found.username, found.bearer ?? false) }
     }
 
+    /// The account for a server that a tool names with or without a scheme; nil if none matches. Servers on this machine
+    /// may use plain HTTP.
+    mutating func account(
+        forServer server: String,
+        username: String? = nil
+    ) throws(Report) -> (name: String, username: String?)? {
+        for url in server.contains("://") ? [server] : ["https://\(server)", "http://\(server)"] {
+            if let found = try account(for: url, username: username) { return (found.name, found.username) }
+        }
+        return nil
+    }
+
     /// Warns if another account has an address of this one, with the same user name: tools use only the one that was
     /// added first.
     ///

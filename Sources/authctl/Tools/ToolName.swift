@@ -18,6 +18,8 @@ enum ToolName {
         switch name {
         case "git-credential-authctl": "git-credential"
         case "docker-credential-authctl": "docker-credential"
+        case "bazel-credential-authctl": "bazel-credential"
+        case "keyring": "keyring-credential"
         default: nil
         }
     }

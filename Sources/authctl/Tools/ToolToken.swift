@@ -45,6 +45,28 @@ struct ToolToken {
         }
     }
 
+    /// Acquires the token for the program that has started this one, and that keeps it until `heldUntil`. If the same
+    /// process asks again for the same use before that, a server has refused the token, and the daemon gets another one.
+    ///
+    /// - Parameter use: what the program uses the token for; nil if it does not say.
+    static func kept(
+        for use: String?,
+        _ request: TokenRequest,
+        from daemon: inout DaemonConnection
+    ) throws(Report) -> ToolToken {
+        // At most 4000 bytes, of the 4096 that the daemon takes.
+        let use = use.map { String($0.unicodeScalars.prefix(1000)) }
+        var request = request
+        request.holder = TokenHolder(process: ParentProcess.name, use: use)
+        do throws(Report) {
+            return try ToolToken(request, from: &daemon)
+        } catch  where error.reply?.refusedParameter == "holder" {
+            // An older daemon. It may still run after an upgrade, or behind a forwarded socket.
+            request.holder = nil
+            return try ToolToken(request, from: &daemon)
+        }
+    }
+
     /// When the token expires, in whole seconds since 1970, rounded down so that the token does not seem to live longer
     /// than it does.
     var expiresAt: Int64 { expiresAtUSec / 1_000_000 }

@@ -1,6 +1,7 @@
 """A daemon with one account, and an HTTPS service that accepts its tokens, for the tests of tools."""
 
 import base64
+import http.client
 import http.server
 import json
 import os
@@ -109,6 +110,35 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(status, content, **headers)
 
 
+class Gate(Handler):
+    """A server of others, at the port `behind`, behind a token check. A request that passes is forwarded with the user's name, without the token."""
+
+    def do_GET(self):
+        body = self.body()
+        if not self.admits():
+            return self.answer(401, WWW_Authenticate='Basic realm="tools"')
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.behind, timeout=PATIENCE)
+        connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+        for name, value in self.headers.items():
+            if name.lower() not in ("authorization", "content-length", "transfer-encoding"):
+                connection.putheader(name, value)
+        connection.putheader("X-Remote-User", "you")
+        connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        answer = connection.getresponse()
+        content = answer.read()
+        self.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in ("connection", "transfer-encoding", "content-length"):
+                self.send_header(name, value)
+        self.send_header("Content-Length", answer.getheader("Content-Length") or str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+        connection.close()
+
+    do_POST = do_PUT = do_PATCH = do_HEAD = do_DELETE = do_OPTIONS = do_PROPFIND = do_REPORT = do_MKCOL = do_MOVE = do_GET
+
+
 class Service:
     def __init__(self, issuer, folder, handler=Handler):
         self.certificate, self.key = folder / "ca.crt", folder / "key.pem"
@@ -150,8 +180,12 @@ class Stage:
         self.service = Service(self.issuer.url, self.folder, handler)
         links = self.folder / "bin"
         links.mkdir()
-        for link in ("authctl", "git-credential-authctl", "docker-credential-authctl"):
+        for link in ("authctl", "git-credential-authctl", "docker-credential-authctl", "bazel-credential-authctl"):
             (links / link).symlink_to(options.binaries / "authctl")
+        # Not in PATH, because it is nobody's usual keyring.
+        self.keyring = self.folder / "keyring"
+        self.keyring.mkdir()
+        (self.keyring / "keyring").symlink_to(options.binaries / "authctl")
         self.environment = {**self.daemon.environment, "PATH": f"{links}:{os.environ['PATH']}", "LC_ALL": "C"}
 
     def start(self):
