@@ -146,11 +146,6 @@ package final class TransientUnits {
             message.within(.variant, type, value)
         }
     }
-
-    /// Ends the connection. Running units continue.
-    package func cancel() {
-        connection.cancel()
-    }
 }
 
 /// The object behind the context pointer of the C callbacks. `BusHandle` keeps it alive.

@@ -252,7 +252,7 @@ extension DaemonConnection {
 }
 
 extension DaemonConnection {
-    /// Calls `Subscribe`; `nextChange` and `availableChange` return its replies.
+    /// Calls `Subscribe`; `availableChange` returns its replies.
     ///
     /// - Parameter accounts: empty for all.
     mutating func subscribe(to accounts: [String]) throws(Report) {
@@ -265,13 +265,6 @@ extension DaemonConnection {
         var interest = pollfd(fd: pollDescriptor, events: Int16(POLLIN), revents: 0)
         guard unsafe poll(&interest, 1, Self.quiet * 1000) == 0 else { return }
         StandardError.note("waiting for the daemon; Ctrl-C ends")
-    }
-
-    /// Waits for the next change, without a limit, because the daemon never ends this stream by itself.
-    mutating func nextChange() throws(Report) -> Subscribe.Reply {
-        let (change, continues) = try nextReply(Subscribe.Reply.self)
-        guard continues else { throw .ended }
-        return change
     }
 
     /// The next change that has already arrived; nil if there is none.

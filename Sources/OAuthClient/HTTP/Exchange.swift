@@ -129,8 +129,7 @@ struct ExchangePlan: Sendable {
             proxyStatus: plan.proxy == nil ? 0 : unsafe authrefresh_curl_long(handle, CURLINFO_HTTP_CONNECTCODE),
             usesProxy: plan.proxy != nil,
             verification: unsafe authrefresh_curl_long(handle, CURLINFO_SSL_VERIFYRESULT),
-            showedCertificate: plan.request.identity != nil,
-            hasOwnAuthorities: plan.authorities != nil
+            showedCertificate: plan.request.identity != nil
         )
         return TransportFailure(cause: hasRunOut ? .timeLimit : TransportCause(facts), wasSent: mayHaveSpent)
     }

@@ -18,8 +18,6 @@ extension TransportCause {
         let verification: Int
         /// Whether we have a certificate to show.
         let showedCertificate: Bool
-        /// Whether there are authorities of a `ca_file`.
-        let hasOwnAuthorities: Bool
     }
 
     init(_ facts: Facts) {

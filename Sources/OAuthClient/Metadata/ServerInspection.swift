@@ -10,8 +10,6 @@ package struct ServerInspection: Sendable {
         package let metadata: AuthorizationServerMetadata
         /// The server's clock at the time of the answer; nil if the answer has no date, or nothing was fetched.
         package let serverDate: Timestamp?
-        /// Whether the provider profile replaces the metadata document, so that nothing was fetched.
-        package let isFromProfile: Bool
     }
 
     /// Fetches the server's metadata, even if a copy is at hand.
@@ -20,10 +18,10 @@ package struct ServerInspection: Sendable {
         profile: ProviderProfile?
     ) async throws(MetadataError) -> PublishedMetadata {
         if let metadata = AuthorizationServerMetadata(issuer: issuer, profile: profile) {
-            return PublishedMetadata(metadata: metadata, serverDate: nil, isFromProfile: true)
+            return PublishedMetadata(metadata: metadata, serverDate: nil)
         }
         let result = try await fetch.run(issuer: issuer, profile: profile)
-        return PublishedMetadata(metadata: result.metadata, serverDate: result.serverDate, isFromProfile: false)
+        return PublishedMetadata(metadata: result.metadata, serverDate: result.serverDate)
     }
 
     /// Looks at the certificate of the server at `endpoint`, and checks it as for a refresh. Nil if the connection is

@@ -26,12 +26,8 @@ package struct AuthorizationServerMetadata: Hashable, Sendable {
     package var codeChallengeMethods: [String]?
     /// `prompt_values_supported` (OpenID Connect Initiating User Registration §3.1); nil if the server does not say.
     package var promptValues: [String]?
-    /// `id_token_signing_alg_values_supported`.
-    package var idTokenSigningAlgorithms: [String]?
     /// `request_object_signing_alg_values_supported` (RFC 9101).
     package var requestObjectSigningAlgorithms: [String]?
-    /// `dpop_signing_alg_values_supported` (RFC 9449 §5.1).
-    package var dpopSigningAlgorithms: [String]?
     /// `require_pushed_authorization_requests` (RFC 9126 §5).
     package var requiresPushedAuthorizationRequests = false
     /// `require_signed_request_object` (RFC 9101 §10.5).
@@ -133,9 +129,7 @@ extension AuthorizationServerMetadata {
         scopes = reading.names("scopes_supported")
         codeChallengeMethods = reading.names("code_challenge_methods_supported")
         promptValues = reading.names("prompt_values_supported")
-        idTokenSigningAlgorithms = reading.names("id_token_signing_alg_values_supported")
         requestObjectSigningAlgorithms = reading.names("request_object_signing_alg_values_supported")
-        dpopSigningAlgorithms = reading.names("dpop_signing_alg_values_supported")
         requiresPushedAuthorizationRequests = reading.holds("require_pushed_authorization_requests")
         requiresSignedRequestObjects = reading.holds("require_signed_request_object")
         namesIssuerInResponses = reading.holds("authorization_response_iss_parameter_supported")

@@ -119,10 +119,8 @@ struct MetadataTests {
             "authorization_response_iss_parameter_supported": .boolean(true),
             "response_modes_supported": .array([.string("query")]),
             "code_challenge_methods_supported": .array([.string("S256")]),
-            "id_token_signing_alg_values_supported": .array([.string("ES256")]),
             "scopes_supported": .array([.string("openid")]),
             "request_object_signing_alg_values_supported": .array([.string("RS256")]),
-            "dpop_signing_alg_values_supported": .array([.string("ES384")]),
             "mtls_endpoint_aliases": .object([
                 "token_endpoint": .string("https://mtls.a.example/t"), "bad": .string("http://a.example"),
             ]),
@@ -138,10 +136,8 @@ struct MetadataTests {
         #expect(metadata.requiresSignedRequestObjects)
         #expect(metadata.namesIssuerInResponses)
         #expect(metadata.codeChallengeMethods == ["S256"])
-        #expect(metadata.idTokenSigningAlgorithms == ["ES256"])
         #expect(metadata.scopes == ["openid"])
         #expect(metadata.requestObjectSigningAlgorithms == ["RS256"])
-        #expect(metadata.dpopSigningAlgorithms == ["ES384"])
         #expect(metadata.mutualTLSAliases.mapValues(\.url) == ["token_endpoint": "https://mtls.a.example/t"])
     }
 
