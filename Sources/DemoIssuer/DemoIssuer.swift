@@ -68,7 +68,7 @@ package actor DemoIssuer {
         scope: String = "demo"
     ) throws(DemoError) -> IssuedGrant {
         guard state.client(clientID) != nil else { throw .noClient(clientID) }
-        return state.issueGrant(clientID: clientID, subject: subject, scope: scope, at: configuration.now())
+        return state.issueGrant(clientID: clientID, subject: subject, scope: scope)
     }
 
     /// Issues `count` grants with different subjects to a client in one step. In benchmarks, a call for each grant
@@ -81,9 +81,8 @@ package actor DemoIssuer {
         scope: String = "demo"
     ) throws(DemoError) -> [IssuedGrant] {
         guard state.client(clientID) != nil else { throw .noClient(clientID) }
-        let now = configuration.now()
         return (0..<count).map { number in
-            state.issueGrant(clientID: clientID, subject: "user\(number)", scope: scope, at: now)
+            state.issueGrant(clientID: clientID, subject: "user\(number)", scope: scope)
         }
     }
 
@@ -92,13 +91,6 @@ package actor DemoIssuer {
     /// - Throws: if there is no such grant.
     package func revokeGrant(_ family: Int) throws(DemoError) {
         guard state.ledger.revokeGrant(family) else { throw .noGrant(family) }
-    }
-
-    /// Revokes a grant's access tokens. Its refresh token stays valid.
-    ///
-    /// - Throws: if there is no such grant.
-    package func revokeAccessTokens(_ family: Int) throws(DemoError) {
-        guard state.ledger.revokeAccessTokens(family) else { throw .noGrant(family) }
     }
 
     /// The state of a grant; nil if it was never issued.
@@ -220,7 +212,6 @@ package actor DemoIssuer {
 
     /// The log for `/admin/log`, when there is an entry or when `patience` is over.
     func logAnswer(to request: Request, within patience: Duration) async -> Answer {
-        guard state.isAdministrable else { return .notFound }
         let sequence = FormFields(request.query.utf8)?["after"].flatMap { Int($0) } ?? 0
         _ = try? await waitForRequest(after: sequence, within: patience) { $0.sequence > sequence }
         return .json(entries(after: sequence))

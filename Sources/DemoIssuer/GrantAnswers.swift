@@ -33,8 +33,6 @@ struct IssuedTokens: Sendable, Equatable {
     let accessTokenExpiresAt: Duration
     /// The next refresh token; nil if the one that was sent stays valid (RFC 6749 §6).
     let refreshToken: String?
-    /// When the refresh token expires; nil if it does not.
-    let refreshTokenExpiresAt: Duration?
     let scope: String
     /// The position of the refresh token that is valid from now on.
     let position: TokenPosition
@@ -47,7 +45,6 @@ enum RefreshFinding: Sendable, Equatable {
     case wrongClient
     /// The token was replaced before; `revokedFamily` says whether this use ended the grant.
     case spentToken(revokedFamily: Bool)
-    case expiredToken
     case revokedGrant(RevocationCause)
     /// The requested scope is wider than the granted one (RFC 6749 §6).
     case scopeTooWide

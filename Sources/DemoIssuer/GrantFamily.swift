@@ -9,8 +9,6 @@ struct GrantFamily {
     var generation = 1
     /// The valid refresh token.
     var refreshToken: OpaqueToken
-    /// When it expires; nil for never.
-    var refreshTokenExpiresAt: Duration?
     /// When it was last rotated; nil before the first rotation.
     var rotatedAt: Duration?
     /// The replaced refresh tokens, oldest first.

@@ -33,19 +33,10 @@ struct GrantLedger: Sendable {
         clientID: String,
         subject: String,
         scope: String,
-        at now: Duration,
         using generator: inout SystemRandomNumberGenerator
     ) -> IssuedGrant {
         let token = OpaqueToken(.refresh, using: &generator)
-        families.append(
-            GrantFamily(
-                clientID: clientID,
-                subject: subject,
-                scope: scope,
-                refreshToken: token,
-                refreshTokenExpiresAt: policy.refreshTokenLifetime.map { now + $0 }
-            )
-        )
+        families.append(GrantFamily(clientID: clientID, subject: subject, scope: scope, refreshToken: token))
         refreshTokens[token] = TokenPosition(family: families.count, generation: 1)
         return IssuedGrant(family: families.count, refreshToken: token.text)
     }
@@ -58,7 +49,7 @@ struct GrantLedger: Sendable {
         at now: Duration,
         using generator: inout SystemRandomNumberGenerator
     ) -> IssuedTokens {
-        let grant = issueGrant(clientID: clientID, subject: subject, scope: scope, at: now, using: &generator)
+        let grant = issueGrant(clientID: clientID, subject: subject, scope: scope, using: &generator)
         let access = addAccessToken(grant.family, AskedToken(), at: now, using: &generator)
         return answer(with: access, tellsRefreshToken: policy.issuesRefreshTokens)
     }
@@ -86,7 +77,7 @@ struct GrantLedger: Sendable {
         if let known = serviceFamilies[[clientID, subject]], self[known].revokedBy == nil, self[known].scope == scope {
             family = known
         } else {
-            family = issueGrant(clientID: clientID, subject: subject, scope: scope, at: now, using: &generator).family
+            family = issueGrant(clientID: clientID, subject: subject, scope: scope, using: &generator).family
             serviceFamilies[[clientID, subject]] = family
         }
         let access = addAccessToken(family, asked, at: now, using: &generator)
@@ -113,7 +104,6 @@ struct GrantLedger: Sendable {
             return .refused(.spentToken(revokedFamily: noteReuse(of: position.family)))
         }
         if let revocation = family.revokedBy { return .refused(.revokedGrant(revocation)) }
-        if let end = family.refreshTokenExpiresAt, now >= end { return .refused(.expiredToken) }
         if let scope = asked.scope, !Self.covers(family.scope, scope) { return .refused(.scopeTooWide) }
         guard asked.audiences.allSatisfy(isKnown), asked.resources.allSatisfy(Self.isResource) else {
             return .refused(.unknownTarget)
@@ -174,13 +164,7 @@ struct GrantLedger: Sendable {
         guard let position = refreshTokens[token] else { return nil }
         let family = self[position.family]
         guard family.revokedBy == nil, family.refreshToken == token else { return nil }
-        if let end = family.refreshTokenExpiresAt, now >= end { return nil }
-        return describe(
-            position.family,
-            asked: AskedToken(),
-            expiresAt: family.refreshTokenExpiresAt,
-            isRefreshToken: true
-        )
+        return describe(position.family, asked: AskedToken(), expiresAt: nil, isRefreshToken: true)
     }
 
     /// The state of a grant; nil if it was never issued.
@@ -247,7 +231,6 @@ struct GrantLedger: Sendable {
         }
         self[family].generation += 1
         self[family].refreshToken = token
-        self[family].refreshTokenExpiresAt = policy.refreshTokenLifetime.map { now + $0 }
         self[family].rotatedAt = now
         refreshTokens[token] = TokenPosition(family: family, generation: self[family].generation)
     }
@@ -298,7 +281,6 @@ struct GrantLedger: Sendable {
             accessToken: access.token.text,
             accessTokenExpiresAt: access.expiresAt,
             refreshToken: tellsRefreshToken ? family.refreshToken.text : nil,
-            refreshTokenExpiresAt: family.refreshTokenExpiresAt,
             scope: access.asked.scope ?? family.scope,
             position: TokenPosition(family: access.family, generation: family.generation)
         )

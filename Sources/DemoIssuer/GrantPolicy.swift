@@ -2,10 +2,6 @@
 package struct GrantPolicy: Sendable, Equatable {
     /// The lifetime of an access token. `expires_in` is in whole seconds, so use whole seconds here.
     package var accessTokenLifetime: Duration
-    /// The lifetime of a refresh token from its issue; nil until it is revoked or used up.
-    package var refreshTokenLifetime: Duration?
-    /// Whether answers state the refresh token's lifetime, as `refresh_expires_in` (Keycloak's name).
-    package var reportsRefreshTokenLifetime: Bool
     /// Whether each refresh replaces the refresh token.
     package var isRotating: Bool
     /// Whether the use of a spent refresh token revokes the whole family (RFC 9700 §4.14.2).
@@ -78,16 +74,12 @@ package struct GrantPolicy: Sendable, Equatable {
 
     package init(
         accessTokenLifetime: Duration = .seconds(3600),
-        refreshTokenLifetime: Duration? = nil,
-        reportsRefreshTokenLifetime: Bool = false,
         isRotating: Bool = true,
         detectsReuse: Bool = true,
         gracePeriod: Duration = .zero,
         knownTargets: Set<String>? = nil
     ) {
         self.accessTokenLifetime = accessTokenLifetime
-        self.refreshTokenLifetime = refreshTokenLifetime
-        self.reportsRefreshTokenLifetime = reportsRefreshTokenLifetime
         self.isRotating = isRotating
         self.detectsReuse = detectsReuse
         self.gracePeriod = gracePeriod

@@ -9,10 +9,6 @@ package struct IssuerConfiguration: Sendable {
     package var port: Int
     /// The published issuer identifier; nil uses `http://127.0.0.1:PORT`.
     package var issuer: String?
-    /// Whether `/admin/…` is available. Anybody who reaches the port can then issue grants, so use it on loopback only.
-    package var isAdministrable: Bool
-    /// An offset of the time in `Date` headers, to simulate a server with a wrong clock.
-    package var dateOffset: Duration
     /// The time since the Unix epoch.
     package var now: @Sendable () -> Duration
     /// Runs on the event loop for each accepted connection before HTTP is set up, for example to add TLS.
@@ -23,8 +19,6 @@ package struct IssuerConfiguration: Sendable {
         policy: GrantPolicy = GrantPolicy(),
         port: Int = 0,
         issuer: String? = nil,
-        isAdministrable: Bool = true,
-        dateOffset: Duration = .zero,
         now: @escaping @Sendable () -> Duration = { .seconds(Date().timeIntervalSince1970) },
         prepareConnection: @escaping @Sendable (any Channel) throws -> Void = { _ in }
     ) {
@@ -32,8 +26,6 @@ package struct IssuerConfiguration: Sendable {
         self.policy = policy
         self.port = port
         self.issuer = issuer
-        self.isAdministrable = isAdministrable
-        self.dateOffset = dateOffset
         self.now = now
         self.prepareConnection = prepareConnection
     }

@@ -6,7 +6,6 @@ extension IssuerState {
         let tokenType: String
         let expiresIn: Int
         let refreshToken: String?
-        let refreshExpiresIn: Int?
         let scope: String?
         let idToken: String?
         let authorizationDetails: [AuthorizationDetail]?
@@ -157,15 +156,13 @@ extension IssuerState {
         detailTypes: [String] = [],
         at now: Duration
     ) -> Answer {
-        let reported = ledger.policy.reportsRefreshTokenLifetime ? tokens.refreshTokenExpiresAt : nil
-        return .json(
+        .json(
             TokenAnswer(
                 accessToken: jwt ?? tokens.accessToken,
                 issuedTokenType: issuedType,
                 tokenType: jwt == nil ? tokenType : "N_A",
                 expiresIn: (tokens.accessTokenExpiresAt - now).wholeSeconds,
                 refreshToken: tokens.refreshToken,
-                refreshExpiresIn: reported.map { ($0 - now).wholeSeconds },
                 scope: ledger.policy.statesScope ? tokens.scope : nil,
                 idToken: idToken,
                 authorizationDetails: detailTypes.isEmpty ? nil : detailTypes.map { AuthorizationDetail(type: $0) }
@@ -232,7 +229,6 @@ extension RefreshDecision {
         case .refused(.unknownToken): .unknownToken
         case .refused(.wrongClient): .wrongClient
         case .refused(.spentToken): .spentTokenUsed
-        case .refused(.expiredToken): .expiredToken
         case .refused(.revokedGrant): .revokedGrant
         case .refused(.scopeTooWide): .scopeTooWide
         case .refused(.unknownTarget): .unknownTarget
@@ -248,7 +244,6 @@ extension RefreshFinding {
         case .wrongClient: "the refresh token was issued to another client"
         case .spentToken(revokedFamily: true): "the refresh token was used before; the grant is revoked"
         case .spentToken(revokedFamily: false): "the refresh token was used before"
-        case .expiredToken: "the refresh token has expired"
         case .revokedGrant(.client): "the grant was revoked by the client"
         case .revokedGrant(.administrator): "the grant was revoked by the administrator"
         case .revokedGrant(.reuseDetected): "the grant was revoked because a refresh token was used twice"

@@ -8,7 +8,6 @@ package struct LogEntry: Sendable, Equatable, Codable {
         case rotated = "rotated"
         case graceRepeat = "grace-repeat"
         case spentTokenUsed = "spent-token-used"
-        case expiredToken = "expired-token"
         case unknownToken = "unknown-token"
         case revokedGrant = "revoked-grant"
         case wrongClient = "wrong-client"
@@ -112,7 +111,7 @@ struct RequestLog {
         case .issued, .rotated: counters.refreshes += 1
         case .graceRepeat: counters.graceRepeats += 1
         case .spentTokenUsed: counters.spentTokenUses += 1
-        case .held, .expiredToken, .unknownToken, .revokedGrant, .wrongClient, .scopeTooWide, .unknownTarget,
+        case .held, .unknownToken, .revokedGrant, .wrongClient, .scopeTooWide, .unknownTarget,
             .clientRefused, .assertionRefused,
             .malformed,
             .notServed, .revoked, .introspected, .accessAccepted, .accessRefused, .asked, .approved, .denied, .pending,

@@ -5,12 +5,8 @@ import Testing
 struct AdministrationTests {
     @Test func `a grant issued over HTTP can be refreshed, inspected and revoked`() async throws {
         try await withIssuer { _, url in
-            let issued = try await RawClient.post(
-                url + "/admin/grants",
-                "client_id=app&subject=carol&scope=a+b&count=2"
-            )
+            let issued = try await RawClient.post(url + "/admin/grants", "client_id=app&subject=carol&scope=a+b")
             #expect(issued.status == 201)
-            #expect(issued.body.split(separator: "refresh_token").count == 3)
             let tokens = try await refresh(url, try #require(issued.field("refresh_token")))
             #expect(tokens.field("scope") == "a b")
             let summary = try await RawClient.get(url + "/admin/grants/1")
@@ -24,22 +20,15 @@ struct AdministrationTests {
 
     @Test func `policy changes apply to what comes next`() async throws {
         try await withIssuer { issuer, url in
-            let form =
-                "access_token_lifetime_ms=20000&refresh_token_lifetime_ms=none&grace_period_ms=3000&rotation=off"
-                + "&reuse_detection=off&report_refresh_token_lifetime=on"
+            let form = "access_token_lifetime_ms=20000&rotation=off&id_tokens=on"
             let accepted = try await RawClient.post(url + "/admin/policy", form)
             #expect(accepted.status == 204)
-            let expected = GrantPolicy(
-                accessTokenLifetime: .seconds(20),
-                reportsRefreshTokenLifetime: true,
-                isRotating: false,
-                detectsReuse: false,
-                gracePeriod: .seconds(3)
-            )
+            var expected = GrantPolicy(accessTokenLifetime: .seconds(20), isRotating: false)
+            expected.refreshesIDTokens = true
             #expect(await issuer.policy == expected)
             let badToggle = try await RawClient.post(url + "/admin/policy", "rotation=perhaps")
             #expect(badToggle.status == 400)
-            let badPeriod = try await RawClient.post(url + "/admin/policy", "rotation=on&grace_period_ms=-1")
+            let badPeriod = try await RawClient.post(url + "/admin/policy", "rotation=on&access_token_lifetime_ms=-1")
             #expect(badPeriod.status == 400)
             #expect(await issuer.policy == expected)
         }
@@ -48,21 +37,16 @@ struct AdministrationTests {
     @Test func `faults are scripted and cleared`() async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")
-            let form = "fault=answer&status=429&headers=Retry-After%3A+9%0AX-Note%3A+slow&body=wait&times=until-cleared"
+            let form = "fault=answer&status=429&times=until-cleared"
             #expect(try await RawClient.post(url + "/admin/faults", form).status == 204)
-            let reply = try await refresh(url, grant.refreshToken)
-            #expect(reply.status == 429 && reply.body == "wait")
-            #expect(reply.headers["retry-after"] == "9" && reply.headers["x-note"] == "slow")
+            #expect(try await refresh(url, grant.refreshToken).status == 429)
+            #expect(try await refresh(url, grant.refreshToken).status == 429)
             #expect(try await RawClient.send("DELETE", url + "/admin/faults", [], "").status == 204)
             #expect(try await refresh(url, grant.refreshToken).status == 200)
         }
     }
 
-    @Test(arguments: [
-        ("cut-before", ""), ("cut-after", ""), ("truncate", ""), ("delay-before", "&delay_ms=1"),
-        ("delay-after", "&delay_ms=1"), ("drip", "&delay_ms=1"), ("huge", "&byte_count=10"), ("answer", "&status=500"),
-        ("replace-answer", "&status=500"), ("double", ""), ("expires-in", "&expires_in=0"), ("cut-reused", ""),
-    ])
+    @Test(arguments: [("delay-after", "&delay_ms=1"), ("answer", "&status=500")])
     func `every fault has its name`(_ name: String, _ fields: String) async throws {
         try await withIssuer { issuer, url in
             #expect(try await RawClient.post(url + "/admin/faults", "fault=\(name)\(fields)").status == 204)
@@ -71,7 +55,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test(arguments: ["", "fault=earthquake", "fault=drip", "fault=answer", "fault=cut-after&times=0", "fault=huge"])
+    @Test(arguments: ["", "fault=earthquake", "fault=delay-after", "fault=answer", "fault=answer&status=500&times=0"])
     func `a nonsensical fault is refused`(_ form: String) async throws {
         try await withIssuer { _, url in
             let reply = try await RawClient.post(url + "/admin/faults", form)
@@ -96,23 +80,10 @@ struct AdministrationTests {
         try await withIssuer { _, url in
             let stranger = try await RawClient.post(url + "/admin/grants", "client_id=nobody")
             #expect(stranger.status == 400)
-            let tooMany = try await RawClient.post(url + "/admin/grants", "client_id=app&count=10001")
-            #expect(tooMany.status == 400)
             let revocation = try await RawClient.post(url + "/admin/grants/7/revoke", "")
             #expect(revocation.status == 404)
             let look = try await RawClient.get(url + "/admin/grants/7")
             #expect(look.status == 404)
-        }
-    }
-
-    @Test func `administration can be switched off`() async throws {
-        try await withIssuer(isAdministrable: false) { _, url in
-            let counters = try await RawClient.get(url + "/admin/counters")
-            #expect(counters.status == 404)
-            let log = try await RawClient.get(url + "/admin/log?wait_ms=1")
-            #expect(log.status == 404)
-            let grants = try await RawClient.post(url + "/admin/grants", "client_id=app")
-            #expect(grants.status == 404)
         }
     }
 }

@@ -103,15 +103,6 @@ struct GrantLedgerTests {
         #expect(again.accessTokenExpiresAt == LedgerRig.start + .seconds(11))
     }
 
-    @Test func `a refresh token expires at its end, counted from its own issue`() throws {
-        let ledger = LedgerRig(GrantPolicy(refreshTokenLifetime: .seconds(60)))
-        let grant = ledger.issue()
-        let tokens = try ledger.rotate(grant.refreshToken, after: .seconds(59))
-        #expect(tokens.refreshTokenExpiresAt == LedgerRig.start + .seconds(119))
-        let newest = try #require(tokens.refreshToken)
-        #expect(ledger.refresh(newest, after: .seconds(119)) == .refused(.expiredToken))
-    }
-
     @Test func `an access token expires at its end`() throws {
         let ledger = LedgerRig(GrantPolicy(accessTokenLifetime: .seconds(20)))
         let grant = ledger.issue()

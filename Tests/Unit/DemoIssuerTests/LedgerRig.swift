@@ -11,9 +11,9 @@ final class LedgerRig {
         ledger = GrantLedger(policy: policy)
     }
 
-    /// A grant for `alice` with the scope `mail calendar`, issued at the start.
+    /// A grant for `alice` with the scope `mail calendar`.
     func issue(client: String = "app") -> IssuedGrant {
-        ledger.issueGrant(clientID: client, subject: "alice", scope: "mail calendar", at: Self.start, using: &generator)
+        ledger.issueGrant(clientID: client, subject: "alice", scope: "mail calendar", using: &generator)
     }
 
     func refresh(

@@ -4,17 +4,10 @@ import DemoIssuer
 func withIssuer(
     clients: [DemoClient] = [DemoClient(id: "app")],
     policy: GrantPolicy = GrantPolicy(),
-    dateOffset: Duration = .zero,
-    isAdministrable: Bool = true,
     now: (@Sendable () -> Duration)? = nil,
     _ body: (_ issuer: DemoIssuer, _ url: String) async throws -> Void
 ) async throws {
-    var configuration = IssuerConfiguration(
-        clients: clients,
-        policy: policy,
-        isAdministrable: isAdministrable,
-        dateOffset: dateOffset
-    )
+    var configuration = IssuerConfiguration(clients: clients, policy: policy)
     if let now { configuration.now = now }
     let issuer = DemoIssuer(configuration: configuration)
     let url = try await issuer.start()
