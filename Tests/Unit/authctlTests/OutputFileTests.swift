@@ -9,7 +9,9 @@ import Testing
     private func withFolder(_ body: (String) throws -> Void) throws {
         let run = try CommandRun()
         defer { run.remove() }
-        try body(run.folder.path)
+        let folder = run.folder.appendingPathComponent("files").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        try body(folder)
     }
 
     private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
