@@ -1,17 +1,33 @@
 import GRDB
-import RefreshCore
+package import RefreshCore
+
+/// The accounts that a commit adds and removes, beside its decisions about others.
+package struct RosterChange: Sendable {
+    /// The new accounts, with the numbers that follow `AccountStore.lastAccount`, in this order.
+    package var added: [NewAccount]
+    package var removed: [AccountID]
+
+    package init(added: [NewAccount] = [], removed: [AccountID] = []) {
+        self.added = added
+        self.removed = removed
+    }
+
+    var isEmpty: Bool { added.isEmpty && removed.isEmpty }
+}
 
 /// Commits decisions.
 extension AccountStore {
-    /// Stores a batch of decisions in one transaction. When it returns, all of them are on disk.
+    /// Stores a batch of decisions in one transaction, and adds and removes accounts in the same one. When it returns,
+    /// all of it is on disk.
     ///
     /// Refresh tokens of all generations except a state's current and previous one are erased.
     ///
-    /// - Throws: `staleGeneration`, `noSuchAccount` or `refreshTokenMissing` for the first invalid write; the damage of
+    /// - Throws: `staleGeneration`, `noSuchAccount`, `nameTaken` or `refreshTokenMissing` for the first invalid write; the damage of
     ///   an account whose settings change; disk errors. Nothing of the batch is then stored, and the caller may commit
     ///   it again.
-    package func commit(_ writes: [StateWrite]) throws(StoreError) {
+    package func commit(_ writes: [StateWrite], with roster: RosterChange = RosterChange()) throws(StoreError) {
         schedule.expect(writes)
+        if !roster.isEmpty { connection.memory = RowMemory() }
         try connection.transaction { db in
             let statement = try db.cachedStatement(sql: StoreStatement.commit.sql)
             for write in writes {
@@ -20,9 +36,15 @@ extension AccountStore {
                 try apply(write, in: db)
                 if let facts = write.grantFacts { try store(facts, of: write.account, in: db) }
             }
+            for new in roster.added {
+                let id = try insert(new, in: db)
+                precondition(id == new.account.id, "nobody else adds accounts between a plan and its commit")
+            }
+            for account in roster.removed { try remove(account, in: db) }
         }
         for write in writes { connection.memory.note(write) }
         if writes.contains(where: { $0.tokens == .erase }) { connection.forgetLog() }
+        if !roster.removed.isEmpty { connection.forgetLog() }
     }
 
     private func make(_ change: SettingsChange, to account: AccountID, in db: Database) throws {

@@ -308,21 +308,30 @@ package final class AccountStore {
     ///
     /// - Throws: `noSuchAccount`.
     package func remove(_ id: AccountID) throws(StoreError) {
-        try connection.write { db in
-            try db.cachedStatement(sql: StoreStatement.remove.sql).execute(arguments: [id.rawValue])
-            guard db.changesCount == 1 else { throw StoreError.noSuchAccount(id) }
-        }
+        try connection.write { db in try remove(id, in: db) }
         connection.forgetLog()
     }
 
-    private func insert(_ new: NewAccount, in db: Database) throws -> AccountID {
+    func remove(_ id: AccountID, in db: Database) throws {
+        try db.cachedStatement(sql: StoreStatement.remove.sql).execute(arguments: [id.rawValue])
+        guard db.changesCount == 1 else { throw StoreError.noSuchAccount(id) }
+    }
+
+    /// The number of the account that was added last, even if it was removed since; 0 before the first.
+    package func lastAccount() throws(StoreError) -> AccountID {
+        try connection.read(lastAccount)
+    }
+
+    private func lastAccount(in db: Database) throws -> AccountID {
+        let statement = try db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'account'")
+        return AccountID(try Int64.fetchOne(statement) ?? 0)
+    }
+
+    func insert(_ new: NewAccount, in db: Database) throws -> AccountID {
         let issuer = try issuerID(of: new.issuer, in: db)
         // The number must be known first, because the secrets are sealed for it. The transaction keeps it from being
         // taken.
-        let last = try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'account'")
-        )
-        let id = AccountID((last ?? 0) + 1)
+        let id = AccountID(try lastAccount(in: db).rawValue + 1)
         var account = new.account
         account.id = id
         let place: ColumnValues = [

@@ -7,6 +7,8 @@ package struct MethodRules: Sendable {
         case nothing
         /// It writes a line or a row.
         case change
+        /// It writes up to a thousand of them.
+        case changes
         /// It asks a server of the caller's choice.
         case question
     }
@@ -33,6 +35,7 @@ extension Method {
         case .listUrls: MethodRules(isRepeatable: true)
         case .addAccount: MethodRules(cost: .change, namesProfiles: true)
         case .updateAccount: MethodRules(cost: .change, namesProfiles: true)
+        case .applyAccounts: MethodRules(cost: .changes, namesProfiles: true)
         case .renameAccount: MethodRules(cost: .change)
         case .removeAccount: MethodRules(cost: .change)
         case .importGrant: MethodRules(cost: .change)

@@ -40,12 +40,15 @@ package struct InvalidSettingsError: InterfaceError {
     package var hint: String?
     /// The command in "hint", as it stands there; several: one per line. Absent: it contains none.
     package var command: String?
+    /// The account that the setting is of. Absent: the call is about one account.
+    package var account: String?
 
-    package init(field: String, reason: String, hint: Hint? = nil) {
+    package init(field: String, reason: String, hint: Hint? = nil, account: String? = nil) {
         self.field = field
         self.reason = reason
         self.hint = hint?.text
         self.command = hint?.command
+        self.account = account
     }
 }
 

@@ -14,6 +14,7 @@ package enum Method: String, CaseIterable, Sendable {
     case listUrls = "io.authrefresh.ListUrls"
     case addAccount = "io.authrefresh.AddAccount"
     case updateAccount = "io.authrefresh.UpdateAccount"
+    case applyAccounts = "io.authrefresh.ApplyAccounts"
     case renameAccount = "io.authrefresh.RenameAccount"
     case removeAccount = "io.authrefresh.RemoveAccount"
     case importGrant = "io.authrefresh.ImportGrant"
@@ -50,6 +51,7 @@ package enum Method: String, CaseIterable, Sendable {
         case .listUrls: ListUrls.Parameters.self
         case .addAccount: AddAccount.Parameters.self
         case .updateAccount: UpdateAccount.Parameters.self
+        case .applyAccounts: ApplyAccounts.Parameters.self
         case .renameAccount: RenameAccount.Parameters.self
         case .removeAccount: RemoveAccount.Parameters.self
         case .importGrant: ImportGrant.Parameters.self
@@ -514,6 +516,51 @@ package enum UpdateAccount {
         package init(settings: AccountSettings, signOutAtUSec: Int64? = nil) {
             self.settings = settings
             self.signOutAtUSec = signOutAtUSec
+        }
+    }
+}
+
+/// Gives accounts the settings that a file describes: adds those that are missing, and changes those that differ.
+/// Grants stay as they are, and so do secrets that the call does not name. The daemon checks everything first, and
+/// stores all of it in one commit, or nothing. An account may be derived from another one in the call. A setting that
+/// cannot be changed and differs is refused with InvalidSettings, and so is everything that AddAccount and
+/// UpdateAccount refuse. The field "account" of the error names the account. If an account that changes or is removed
+/// has "confirm", the user is asked about each. Accounts are never renamed.
+package enum ApplyAccounts {
+    package struct Parameters: Codable, Hashable, Sendable {
+        /// The accounts, at most 1000, each name once.
+        package var accounts: [DescribedAccount]
+        /// Whether accounts that the call does not name are removed, with their tokens, at most 1000. Accounts that the
+        /// store cannot read are kept. Absent: false.
+        package var prune: Bool?
+        /// Change nothing, ask nobody, and only return what would be done. Absent: false.
+        package var dryRun: Bool?
+        /// As in UpdateAccount. Absent: false.
+        package var signOutNow: Bool?
+        /// As in UpdateAccount. Absent: false.
+        package var withoutCaller: Bool?
+
+        package init(
+            accounts: [DescribedAccount],
+            prune: Bool? = nil,
+            dryRun: Bool? = nil,
+            signOutNow: Bool? = nil,
+            withoutCaller: Bool? = nil
+        ) {
+            self.accounts = accounts
+            self.prune = prune
+            self.dryRun = dryRun
+            self.signOutNow = signOutNow
+            self.withoutCaller = withoutCaller
+        }
+    }
+
+    package struct Reply: Codable, Hashable, Sendable {
+        /// One for each account of the call, in its order; then those that are removed, by name.
+        package var accounts: [AppliedAccount]
+
+        package init(accounts: [AppliedAccount]) {
+            self.accounts = accounts
         }
     }
 }

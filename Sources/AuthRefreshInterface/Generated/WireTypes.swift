@@ -323,6 +323,41 @@ package struct Person: Codable, Hashable, Sendable {
     }
 }
 
+/// An account as a file describes it: all of its settings.
+package struct DescribedAccount: Codable, Hashable, Sendable {
+    /// What is absent here is not set. There are three exceptions: the clientId stays if it is empty and the account's
+    /// key file can name the client, an account without redirectUri gets the one that AddAccount would give it, and the
+    /// issuer may be the profile's.
+    package var settings: AccountSettings
+    /// The client secret. Absent: as it is; a new account has none.
+    package var clientSecret: String?
+    /// The client's private key, as in AddAccount. Absent: as it is; a new account has none.
+    package var clientKey: String?
+
+    package init(settings: AccountSettings, clientSecret: String? = nil, clientKey: String? = nil) {
+        self.settings = settings
+        self.clientSecret = clientSecret
+        self.clientKey = clientKey
+    }
+}
+
+/// What ApplyAccounts did with an account, or would do.
+package struct AppliedAccount: Codable, Hashable, Sendable {
+    /// The account's local name.
+    package var account: String
+    /// added, changed, unchanged or removed.
+    package var outcome: String
+    /// The names of the fields of AccountSettings that differ, and clientSecret or clientKey. Absent: the outcome is
+    /// not "changed".
+    package var settings: [String]?
+
+    package init(account: String, outcome: String, settings: [String]? = nil) {
+        self.account = account
+        self.outcome = outcome
+        self.settings = settings
+    }
+}
+
 /// What the daemon needs to delete the registration of a client that it registered (RFC 7592).
 package struct ManagedRegistration: Codable, Hashable, Sendable {
     /// "registration_client_uri".

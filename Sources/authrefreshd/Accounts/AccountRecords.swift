@@ -57,12 +57,17 @@ final class AccountRecords {
     // A write takes out of `tokens` first whatever it ends or restricts, and puts in last whatever it allows. If it
     // fails, what it took out stays out: the coordinator then answers, from what is stored.
 
-    /// Commits decisions in one transaction.
-    func commit(_ decisions: [AccountTransition], at now: Moment) throws(StoreError) {
+    /// Commits decisions in one transaction, and adds and removes accounts in the same one.
+    func commit(
+        _ decisions: [AccountTransition],
+        with roster: RosterChange = RosterChange(),
+        at now: Moment
+    ) throws(StoreError) {
         let prospects = TokenProspect.all(of: decisions)
         for (account, prospect) in prospects { tokens.takeOut(account, unless: prospect.leaves) }
+        for account in roster.removed { tokens.takeOut(account) }
         do throws(StoreError) {
-            try store.commit(decisions.compactMap(\.write))
+            try store.commit(decisions.compactMap(\.write), with: roster)
         } catch {
             for account in prospects.keys { tokens.takeOut(account) }
             throw error

@@ -28,10 +28,8 @@ extension RefreshCoordinator {
         mayEnd: Bool = false
     ) throws(StoreError) -> AccountSnapshot? {
         let now = timebase.now()
-        let before = try records.record(of: account)?.account
-        let asksAnew = before.map { !change.applied(to: $0).asksToRefresh(like: $0) } ?? false
-        let event = Event.owner(.accountUpdated(asksAnew: asksAnew))
-        try decideNow(QueuedEvent(account: account, event: event, settings: change), at: now)
+        guard let before = try records.record(of: account)?.account else { return nil }
+        try decideNow(QueuedEvent(change, of: before), at: now)
         if mayEnd, try records.record(of: account)?.state.isSignOutDue(at: now) == true {
             try decideNow(QueuedEvent(account: account, event: .host(.signOutReached)), at: now)
         }
@@ -70,12 +68,41 @@ extension RefreshCoordinator {
     func remove(_ account: AccountID) throws(StoreError) {
         let entry = try records.entry(of: account)
         try records.remove(account)
-        updateTokenFiles(of: [account], at: timebase.now())
+        if let entry { removed(entry, at: timebase.now()) }
+        statusChanged()
+    }
+
+    /// Adds, changes and removes accounts in one commit: all of it, or nothing.
+    ///
+    /// - Parameters:
+    ///   - changes: the owner's changes of existing accounts.
+    ///   - roster: new accounts without grants, and accounts to remove with their tokens.
+    func apply(_ changes: [QueuedEvent], with roster: RosterChange) throws(StoreError) {
+        let now = timebase.now()
+        var prepared = roster
+        prepared.added = []
+        for new in roster.added {
+            prepared.added.append(scheduler.prepared(new, policy: settings.policy(of: new.account), at: now))
+        }
+        var gone: [AccountEntry] = []
+        for account in roster.removed { gone += [try records.entry(of: account)].compactMap(\.self) }
+        try decide(changes, with: prepared, at: now)
+        for new in prepared.added {
+            if let record = try? records.record(of: new.account.id) { announce(.added, of: record, at: now) }
+        }
+        for entry in gone { removed(entry, at: now) }
+        statusChanged()
+        wake()
+    }
+
+    /// Ends everything about an account that was removed, and tells everybody concerned.
+    private func removed(_ entry: AccountEntry, at now: Moment) {
+        let account = entry.id
+        updateTokenFiles(of: [account], at: now)
         callers.forgetFailures(of: account)
         stepUps.forget(account)
         registrations.forget(account)
         answerWaiters(of: account, with: .removed)
-        let now = timebase.now()
         tellSignIn(.cancelled(by: .removed), of: account, at: now)
         switch entry {
         case .intact(let record):
@@ -86,9 +113,7 @@ extension RefreshCoordinator {
             changeLog.write(.accountRemoved.about(damaged, .accountRemoved))
             subscribers.publish(.accountRemoved, of: damaged, at: now.wall)
             subscribers.send()
-        case nil: break
         }
-        statusChanged()
     }
 
     /// Replaces an account's grant by an imported one, together with its settings.
@@ -172,6 +197,14 @@ extension ClientRegistration {
         (other.loginBrowser, other.refreshParameters) = (nil, target)
         (other.clientSecretExpiresAt, other.management) = (nil, nil)
         return other
+    }
+}
+
+extension QueuedEvent {
+    /// An owner's change of `account`.
+    init(_ change: SettingsChange, of account: Account) {
+        let asksAnew = !change.applied(to: account).asksToRefresh(like: account)
+        self.init(account: account.id, event: .owner(.accountUpdated(asksAnew: asksAnew)), settings: change)
     }
 }
 

@@ -359,12 +359,18 @@ actor RefreshCoordinator {
 
     /// Decides on `arrivals` in order, commits all decisions at once, and acts on them.
     ///
+    /// - Parameter roster: accounts to add and remove in the same commit. If it is given, everything is committed, or
+    ///   nothing is.
     /// - Returns: the accounts whose arrivals failed, and why: the account cannot be read, or the decision contradicts
     ///   the store.
     /// - Throws: `StoreError` if nothing could be committed. Answers of servers are then kept in memory, and everything
     ///   else is as if it had not happened.
     @discardableResult
-    func decide(_ arrivals: [QueuedEvent], at now: Moment) throws(StoreError) -> [AccountID: StoreError] {
+    func decide(
+        _ arrivals: [QueuedEvent],
+        with roster: RosterChange? = nil,
+        at now: Moment
+    ) throws(StoreError) -> [AccountID: StoreError] {
         let plan = try scheduler.plan(arrivals, for: &callers, &settings, conditions(at: now), at: now)
         for (record, obstacle) in plan.held {
             answerWaiters(of: record.account.id, with: WaitOutcome(obstacle, snapshot(of: record, at: now)))
@@ -372,7 +378,8 @@ actor RefreshCoordinator {
         let outcome: Scheduler.Outcome
         do throws(StoreError) {
             try setAside(plan.damaged, at: now)
-            outcome = try scheduler.commit(plan, afterTrouble: trouble != nil)
+            if roster != nil, let damaged = plan.damaged.values.first { throw damaged.cause }
+            outcome = try scheduler.commit(plan, with: roster, afterTrouble: trouble != nil)
         } catch {
             scheduler.keepAnswers(of: plan)
             throw error

@@ -144,6 +144,11 @@ final class Scheduler {
         return try add(new, after: event, with: tokens, policy: policy, at: now)
     }
 
+    /// An account without a grant, in the state in which it is added.
+    func prepared(_ new: NewAccount, policy: RefreshPolicy, at now: Moment) -> NewAccount {
+        prepared(new, after: nil, with: nil, policy: policy, at: now).new
+    }
+
     /// Adds an account with the result of its sign-in, in one commit.
     func add(
         _ new: NewAccount,
@@ -164,6 +169,17 @@ final class Scheduler {
         policy: RefreshPolicy,
         at now: Moment
     ) throws(StoreError) -> (Record, [AccountChange]) {
+        let (new, changes) = prepared(new, after: event, with: tokens, policy: policy, at: now)
+        return (try records.add(new), changes)
+    }
+
+    private func prepared(
+        _ new: NewAccount,
+        after event: Event?,
+        with tokens: StoredTokens?,
+        policy: RefreshPolicy,
+        at now: Moment
+    ) -> (new: NewAccount, changes: [AccountChange]) {
         let state = new.registration.serviceGrant == nil ? RefreshState() : .service(at: now)
         var machine = RefreshMachine(state: state, policy: policy)
         let effects = event.map { machine.handle($0, at: now, jitter: timebase.jitter()) } ?? []
@@ -171,8 +187,7 @@ final class Scheduler {
         new.createdAt = now.wall
         new.state = machine.state
         new.tokens = tokens
-        let changes = effects.compactMap { if case .publish(let change) = $0 { change } else { nil } }
-        return (try records.add(new), changes)
+        return (new, effects.compactMap { if case .publish(let change) = $0 { change } else { nil } })
     }
 
     /// Returns a batch of accounts to the schedule that were set aside and can be read again.
@@ -477,18 +492,24 @@ final class Scheduler {
     /// Decisions that the store refuses permanently are left out. Otherwise they would be refused again and again,
     /// together with those of all other accounts.
     ///
+    /// - Parameter roster: the accounts to add and remove; if it is given, the plan is committed as a whole or not at all.
     /// - Throws: `StoreError` if nothing could be committed.
-    func commit(_ plan: Plan, afterTrouble: Bool) throws(StoreError) -> Outcome {
+    func commit(
+        _ plan: Plan,
+        with roster: RosterChange? = nil,
+        afterTrouble: Bool
+    ) throws(StoreError) -> Outcome {
         var outcome = Outcome(committed: records.areStored ? plan.decisions : records.unstored + plan.decisions)
         while true {
             do throws(StoreError) {
                 // An empty commit would prove nothing.
                 if afterTrouble && outcome.committed.allSatisfy({ $0.write == nil }) { try store.probe() }
-                try records.commit(outcome.committed, at: timebase.now())
+                try records.commit(outcome.committed, with: roster ?? RosterChange(), at: timebase.now())
                 records.forgetKept()
                 return outcome
             } catch {
-                guard let account = error.contradictedAccount ?? error.damagedAccount, outcome.causes[account] == nil
+                guard roster == nil, let account = error.contradictedAccount ?? error.damagedAccount,
+                    outcome.causes[account] == nil
                 else { throw error }
                 outcome.causes[account] = error
                 outcome.refused += outcome.committed.filter { $0.record.account.id == account }

@@ -72,14 +72,7 @@ extension RefreshCoordinator {
         let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
         let snapshot = try account(asked.account)
         let change = try settingsChange(asked, of: snapshot.account, by: caller)
-        let changed = change.applied(to: snapshot.account)
-        try caller.checkList(
-            changed.allowedCallers,
-            naming: asked.settings.allowedExecutables,
-            replacing: snapshot.account.allowedCallers,
-            withoutCaller: asked.withoutCaller == true
-        )
-        try refuseMove(of: snapshot, to: changed)
+        try refuseMove(of: snapshot, to: change.applied(to: snapshot.account))
         guard asked.register != true else {
             return try replaceClient(of: snapshot, by: change, asked, responder)
         }
@@ -118,7 +111,7 @@ extension RefreshCoordinator {
     /// The change that a caller requests.
     ///
     /// - Throws: what is wrong with it for the current `account`.
-    private func settingsChange(
+    func settingsChange(
         _ asked: UpdateAccount.Parameters,
         of account: Account,
         by caller: Caller
@@ -128,6 +121,12 @@ extension RefreshCoordinator {
         let key = ClientKeys.newDPoPKey()
         let reader = SettingsReader(profiles: settings.profiles, newDPoPKey: { key })
         let changed = try changed(account, by: asked, reader)
+        try caller.checkList(
+            changed.allowedCallers,
+            naming: asked.settings.allowedExecutables,
+            replacing: account.allowedCallers,
+            withoutCaller: asked.withoutCaller == true
+        )
         guard changed.registration.serviceGrant?.exchange == nil else {
             let program = try caller.program(for: changed.name)
             return SettingsChange(byOwner: { account in
@@ -142,7 +141,7 @@ extension RefreshCoordinator {
     }
 
     /// An issuer's tokens and client secret go only to that issuer's endpoints.
-    private func refuseMove(of snapshot: AccountSnapshot, to changed: Account) throws(VarlinkError) {
+    func refuseMove(of snapshot: AccountSnapshot, to changed: Account) throws(VarlinkError) {
         let account = snapshot.account
         let isMoved = ProfileChoice(changed).isElsewhere(than: ProfileChoice(account))
         guard isMoved, snapshot.state.phase != .signedOut else { return }
@@ -155,7 +154,7 @@ extension RefreshCoordinator {
     }
 
     /// A change that would end the account's grant at once must say so.
-    private func refuseEnd(of snapshot: AccountSnapshot, by asked: UpdateAccount.Parameters) throws(VarlinkError) {
+    func refuseEnd(of snapshot: AccountSnapshot, by asked: UpdateAccount.Parameters) throws(VarlinkError) {
         let length = asked.settings.forgetAfterSec.map { Duration.seconds($0) }
         guard asked.signOutNow != true, snapshot.state.wouldSignOut(after: length, at: snapshot.at) else { return }
         throw Complaint(
@@ -236,6 +235,7 @@ extension RefreshCoordinator {
         let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
         var new = try newAccount(asked)
         try checkAddition(of: new, asked, by: caller)
+        try findSources(of: &new)
         try bindSources(of: &new, to: caller)
         let registers = asked.register ?? false
         let signIn = settings.profile(for: new.account)?.signIn

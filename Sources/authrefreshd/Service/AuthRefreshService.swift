@@ -100,6 +100,7 @@ struct AuthRefreshService: Sendable {
         case .listUrls: responder.reply(try coordinator.listURLs(call))
         case .addAccount: try coordinator.addAccount(call, responder, by: caller)
         case .updateAccount: try coordinator.updateAccount(call, responder, by: caller)
+        case .applyAccounts: try coordinator.applyAccounts(call, responder, by: caller)
         case .renameAccount: try coordinator.renameAccount(call, responder)
         case .removeAccount: try coordinator.removeAccount(call, responder)
         case .importGrant: try coordinator.importGrant(call, responder)

@@ -47,6 +47,7 @@ extension Method {
         switch rules.cost {
         case .nothing: 0
         case .change: 1
+        case .changes: CallPace.burst
         case .question: CallPace.costOfQuestion
         }
     }

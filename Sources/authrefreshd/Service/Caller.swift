@@ -43,6 +43,8 @@ struct Caller: Sendable {
     var files: [String: Look<FileIdentity>] = [:]
     /// The results of questions to the user.
     var answers: [ConfirmationQuestion: ConfirmationOutcome] = [:]
+    /// Whether its call changes nothing, so that the user need not agree.
+    var asksNobody = false
 
     /// What has to be looked up for a judgement about this process and these executables; nil if nothing.
     func missing(_ executables: [String] = []) -> Missing? {

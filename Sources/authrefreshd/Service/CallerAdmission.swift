@@ -13,7 +13,8 @@ internal import Varlink
 /// anybody a secret, and a person at a terminal must be able to fix an account.
 ///
 /// If the account requires it, the user is asked before all of these except `Refresh` and `ReportRejected`, and before
-/// the account gets another grant, is renamed or removed.
+/// the account gets another grant, is renamed or removed. `ApplyAccounts` is judged as the additions, changes and
+/// removals that it consists of.
 ///
 /// All this is judged in one step before the call is answered, in the same turn of the queue. So the lists are those of
 /// that moment, whatever they were when the look-up began.
@@ -56,6 +57,7 @@ extension RefreshCoordinator {
         case .signOut: return try missing(forSignOut: call, by: caller)
         case .addAccount: return try missing(forAddition: call, by: caller)
         case .updateAccount: return try missing(forUpdate: call, by: caller)
+        case .applyAccounts: return try missing(forApplication: call, by: caller)
         case .getInfo, .getMetrics, .getStatus, .listAccounts, .findAccount, .listUrls, .resumeAccount, .subscribe,
             .continueSignIn, .cancelSignIn, .startWebSession, .serveConfirmations, .answerConfirmation, .backupStore,
             .rekeyStore, .checkStore, .diagnose, .listProviders, .discoverProvider, .checkServer:
@@ -86,7 +88,15 @@ extension RefreshCoordinator {
 
     private func missing(forAddition call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
         let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
-        let new = try newAccount(asked)
+        return try missing(forAdding: newAccount(asked), asked, by: caller)
+    }
+
+    private func missing(
+        forAdding new: NewAccount,
+        _ asked: AddAccount.Parameters,
+        among added: [String: Account] = [:],
+        by caller: Caller
+    ) throws(VarlinkError) -> Caller.Missing? {
         if let missing = new.allowedCallers?.missing(of: caller, replacing: nil) { return missing }
         guard let terms = new.registration.serviceGrant?.exchange else { return nil }
         if let missing = caller.missing() { return missing }
@@ -96,7 +106,7 @@ extension RefreshCoordinator {
         for source in terms.sources {
             let name = source.account.text
             if let missing = try missing(for: name, wanting: .derivation(of: new.name), by: caller) { return missing }
-            _ = try id(of: source, for: new)
+            _ = try id(of: source, for: new, among: added)
         }
         return nil
     }
@@ -106,12 +116,46 @@ extension RefreshCoordinator {
         let request = ConfirmationQuestion.Request.change(settings: asked.changedFields)
         if let missing = try missing(for: asked.account, wanting: request, by: caller) { return missing }
         let account = try account(asked.account).account
+        return try missing(forChanging: account, to: changed(account, by: asked), by: caller)
+    }
+
+    /// Judges a caller that the account's own list allows.
+    private func missing(
+        forChanging account: Account,
+        to changed: @autoclosure () throws(VarlinkError) -> Account,
+        by caller: Caller
+    ) throws(VarlinkError) -> Caller.Missing? {
         if let missing = try missing(forSourcesOf: account, by: caller) { return missing }
-        let changed = try changed(account, by: asked)
+        let changed = try changed()
         if let missing = changed.allowedCallers?.missing(of: caller, replacing: account.allowedCallers) {
             return missing
         }
         return changed.registration.serviceGrant?.exchange == nil ? nil : caller.missing()
+    }
+
+    /// Nobody is asked before everything else is known to be right.
+    private func missing(forApplication call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
+        let asked = try call.decodeParameters(as: ApplyAccounts.Parameters.self)
+        let plan = try plan(asked)
+        var caller = caller
+        caller.asksNobody = asked.dryRun ?? false
+        for new in plan.additions {
+            if let missing = try missing(forAdding: new.account, new.asked, among: plan.added, by: caller) {
+                return missing
+            }
+        }
+        for change in plan.changes {
+            let name = change.before.account.name.text
+            let request = ConfirmationQuestion.Request.change(settings: change.fields)
+            if let missing = try missing(for: name, wanting: request, by: caller) { return missing }
+            if let missing = try missing(forChanging: change.before.account, to: change.after, by: caller) {
+                return missing
+            }
+        }
+        for account in plan.removals {
+            if let missing = try missing(consentTo: .removal, of: account.name.text, by: caller) { return missing }
+        }
+        return nil
     }
 
     /// Judges a caller by the list of an account, and asks the user if required.
@@ -263,6 +307,7 @@ extension Caller {
     ///
     /// - Throws: `PermissionDenied` if the user said no; `LimitExceeded`.
     fileprivate func missing(consentTo question: ConfirmationQuestion) throws(VarlinkError) -> Missing? {
+        guard !asksNobody else { return nil }
         guard let outcome = answers[question] else { return .answer(to: question) }
         let account = question.account
         switch outcome {

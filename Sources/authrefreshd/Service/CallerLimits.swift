@@ -32,6 +32,10 @@ enum CallerLimits {
     /// The most accounts, unless the configuration sets another number. The store was measured with a million.
     static let accountsMax = 1_000_000
 
+    /// The most accounts in one call of `ApplyAccounts`, and the most that it removes. All are checked and stored in one
+    /// turn of the queue, each writes a line of the journal, and few people have a hundred.
+    static let appliedAccountsMax = 1_000
+
     /// The most bytes of one account's settings. Real ones have a few hundred, with long scopes some thousand.
     static let settingsBytesMax = 16 << 10
 

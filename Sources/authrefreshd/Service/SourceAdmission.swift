@@ -11,15 +11,24 @@ internal import Varlink
 /// each exchange is made on behalf of that program. The program must be on the sources' lists when it makes the change,
 /// and on every later version of the lists.
 extension RefreshCoordinator {
-    /// Looks up the sources in `draft`, and records the caller as the program on whose behalf the exchanges are made.
+    /// Looks up the sources in `draft`.
     ///
-    /// - Throws: `InvalidSettings`; `LimitExceeded`; `TemporarilyUnavailable` if the caller cannot be identified now.
-    func bindSources(of draft: inout NewAccount, to caller: Caller) throws(VarlinkError) {
+    /// - Parameter added: the accounts that the same call adds before `draft`, by name.
+    /// - Throws: `InvalidSettings`; `LimitExceeded`.
+    func findSources(of draft: inout NewAccount, among added: [String: Account] = [:]) throws(VarlinkError) {
         guard var terms = draft.registration.serviceGrant?.exchange else { return }
-        terms.deriver = try caller.program(for: draft.name)
-        terms.subject.id = try id(of: terms.subject, for: draft)
-        if let actor = terms.actor { terms.actor?.id = try id(of: actor, for: draft) }
+        terms.subject.id = try id(of: terms.subject, for: draft, among: added)
+        if let actor = terms.actor { terms.actor?.id = try id(of: actor, for: draft, among: added) }
         draft.registration.serviceGrant?.exchange = terms
+    }
+
+    /// Records the caller as the program on whose behalf the exchanges of `draft` are made.
+    ///
+    /// - Throws: `TemporarilyUnavailable` if the caller cannot be identified now.
+    func bindSources(of draft: inout NewAccount, to caller: Caller) throws(VarlinkError) {
+        guard draft.registration.serviceGrant?.exchange != nil else { return }
+        let program = try caller.program(for: draft.name)
+        draft.registration.serviceGrant?.exchange?.deriver = program
     }
 
     /// Judges a caller by the lists of the sources of `account`.
@@ -39,39 +48,53 @@ extension RefreshCoordinator {
     }
 
     /// The account that is a source for `draft`.
-    func id(of source: SourceToken, for draft: NewAccount) throws(VarlinkError) -> AccountID {
+    func id(
+        of source: SourceToken,
+        for draft: NewAccount,
+        among added: [String: Account] = [:]
+    ) throws(VarlinkError) -> AccountID {
         let name = source.account.text
-        guard case .whole(let snapshot)? = try stored(shownAccount(named: name)) else {
+        var known = added[name]
+        if known == nil, case .whole(let snapshot)? = try stored(shownAccount(named: name)) { known = snapshot.account }
+        guard let known else {
             throw Complaint(
                 field: "subjectAccount",
                 "there is no account '\(name)', or it cannot be read",
                 hint: Hint(Command("account", "list"))
             ).error
         }
-        guard source.type != .refreshToken || snapshot.account.issuer == draft.issuer else {
+        guard source.type != .refreshToken || known.issuer == draft.issuer else {
             throw Complaint(
                 field: "subjectAccount",
                 "a refresh token is sent to its own issuer only",
                 hint: "--subject-token-type access_token"
             ).error
         }
-        try checkChain(from: snapshot.account)
-        let id = snapshot.account.id
-        let derived = try stored(store.derived(from: id, limit: CallerLimits.derivedAccountsMax))
-        guard derived.count < CallerLimits.derivedAccountsMax else {
-            throw VarlinkError(LimitExceededError(.derivedAccounts, maximum: CallerLimits.derivedAccountsMax))
+        try checkChain(from: known, among: added)
+        try checkRoom(for: 1, derivedFrom: known.id)
+        return known.id
+    }
+
+    /// Checks how many accounts are derived from one account.
+    ///
+    /// - Parameter count: how many are to be added.
+    func checkRoom(for count: Int, derivedFrom source: AccountID) throws(VarlinkError) {
+        let most = CallerLimits.derivedAccountsMax
+        let derived = try stored(store.derived(from: source, limit: most))
+        guard derived.count + count <= most else {
+            throw VarlinkError(LimitExceededError(.derivedAccounts, maximum: most))
         }
-        return id
     }
 
     /// Checks the length of the chain. Circles are impossible, because an account can only be derived from accounts
     /// that existed before it.
-    private func checkChain(from account: Account) throws(VarlinkError) {
+    private func checkChain(from account: Account, among added: [String: Account]) throws(VarlinkError) {
         var accounts = [account]
         for _ in 0..<CallerLimits.derivationsMax {
             let sources = accounts.flatMap { $0.registration.serviceGrant?.exchange?.sources ?? [] }
             accounts = []
             for source in sources {
+                if let new = added[source.account.text] { accounts.append(new) }
                 guard case .whole(let snapshot)? = try stored(sourceAccounts.account(behind: source)) else { continue }
                 accounts.append(snapshot.account)
             }

@@ -44,6 +44,7 @@ struct CallPaceTests {
             for _ in 0..<atOnce { #expect(pace.wait(for: method.cost, by: 1, at: start) == .zero) }
             #expect(pace.wait(for: method.cost, by: 1, at: start) != .zero)
         }
+        #expect(Method.applyAccounts.cost == CallPace.burst)
         for method in [Method.renameAccount, .addAccount, .removeAccount, .signOut, .refresh] {
             #expect(method.cost == 1, "\(method)")
         }

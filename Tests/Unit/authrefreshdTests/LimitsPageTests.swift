@@ -43,6 +43,7 @@ struct LimitsPageTests {
         var expected = [
             "accountsMax": text(RefreshConfiguration().maxAccounts),
             "allowedCallersMax": text(CallerLimits.allowedCallersMax),
+            "appliedAccountsMax": text(CallerLimits.appliedAccountsMax),
             "settingsBytesMax": text(CallerLimits.settingsBytesMax),
             "secretBytesMax": text(CallerLimits.secretBytesMax),
             "tokenMapBytesMax": text(TokenMap.bytesMax),

@@ -1,0 +1,302 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import Basics
+internal import Foundation
+internal import OAuthMessages
+internal import RefreshCore
+internal import Varlink
+
+/// What a call of `ApplyAccounts` comes to, with the accounts as they are now.
+struct AccountsPlan {
+    struct Addition {
+        var account: NewAccount
+        let asked: AddAccount.Parameters
+    }
+
+    struct Change {
+        let before: AccountSnapshot
+        let asked: UpdateAccount.Parameters
+        let after: Account
+        /// The names of the settings and secrets that differ.
+        let fields: [String]
+    }
+
+    /// The new accounts, each after those that it is derived from. They have the numbers that they will get.
+    var additions: [Addition] = []
+    var changes: [Change] = []
+    var removals: [Account] = []
+    var outcomes: [AppliedAccount] = []
+
+    /// The new accounts by name.
+    private(set) var added: [String: Account] = [:]
+
+    mutating func add(_ addition: Addition) {
+        additions.append(addition)
+        added[addition.account.name.text] = addition.account.account
+    }
+}
+
+/// The call that gives accounts the settings of a file.
+extension RefreshCoordinator {
+    func applyAccounts(_ call: VarlinkCall, _ responder: VarlinkResponder, by caller: Caller) throws(VarlinkError) {
+        let asked = try call.decodeParameters(as: ApplyAccounts.Parameters.self)
+        let plan = try plan(asked)
+        var roster = RosterChange(removed: plan.removals.map(\.id))
+        for addition in plan.additions {
+            var new = addition.account
+            try naming(new.name.text) { () throws(VarlinkError) in
+                try checkAddition(of: new, addition.asked, by: caller)
+                try bindSources(of: &new, to: caller)
+            }
+            roster.added.append(new)
+        }
+        var arrivals: [QueuedEvent] = []
+        for change in plan.changes {
+            let account = change.before.account
+            let settings = try naming(account.name.text) { () throws(VarlinkError) in
+                try settingsChange(change.asked, of: account, by: caller)
+            }
+            arrivals.append(QueuedEvent(settings, of: account))
+            guard change.fields.contains("forgetAfterSec"), change.endsGrant else { continue }
+            arrivals.append(QueuedEvent(account: account.id, event: .host(.signOutReached)))
+        }
+        let reply = ApplyAccounts.Reply(accounts: plan.outcomes)
+        guard asked.dryRun != true else { return responder.reply(reply) }
+        let concerned = plan.removals + plan.changes.flatMap { [$0.before.account, $0.after] }
+        let files = concerned.map { tokenFiles.file(of: $0.id) } + plan.changes.map(\.after.delivery.file)
+        try stored(apply(arrivals, with: roster))
+        tokenFiles.whenSettled(files) { responder.reply(reply) }
+    }
+
+    /// Compares the accounts of a call with those in the store.
+    ///
+    /// - Throws: what is wrong with the call, whoever makes it.
+    func plan(_ asked: ApplyAccounts.Parameters) throws(VarlinkError) -> AccountsPlan {
+        guard asked.accounts.count <= CallerLimits.appliedAccountsMax else { throw Self.tooMany }
+        var plan = AccountsPlan()
+        var names: Set<String> = []
+        var missing: [DescribedAccount] = []
+        for described in asked.accounts {
+            let name = described.settings.name
+            guard names.insert(name).inserted else {
+                throw Complaint(field: "name", "the account is described twice").error.naming(name)
+            }
+            var outcome = AppliedAccount(account: name, outcome: "unchanged")
+            switch try stored(shownAccount(named: name)) {
+            case .damaged(let account)?: throw VarlinkError(account)
+            case nil:
+                missing.append(described)
+                outcome.outcome = "added"
+            case .whole(let snapshot)?:
+                let change = try naming(name) { () throws(VarlinkError) in
+                    try self.change(of: snapshot, to: described, asked)
+                }
+                guard let change else { break }
+                plan.changes.append(change)
+                (outcome.outcome, outcome.settings) = ("changed", change.fields)
+            }
+            plan.outcomes.append(outcome)
+        }
+        if asked.prune == true { try addRemovals(besides: names, asked, to: &plan) }
+        try add(missing, asked, to: &plan)
+        try checkTogether(plan)
+        return plan
+    }
+
+    /// The change that gives an account the described settings; nil if it has them.
+    private func change(
+        of snapshot: AccountSnapshot,
+        to described: DescribedAccount,
+        _ asked: ApplyAccounts.Parameters
+    ) throws(VarlinkError) -> AccountsPlan.Change? {
+        let account = snapshot.account
+        let (registration, present) = (account.registration, AccountSettings(account))
+        let hasSecret = described.clientSecret.map { $0 == registration.clientSecret?.reveal() } ?? true
+        let hasKey = described.clientKey.map { $0 == registration.clientKey?.reveal() } ?? true
+        // What is in force needs no check: an export of it always fits.
+        guard described.settings != present || !hasSecret || !hasKey else { return nil }
+        let wanted = try normal(described, for: account, present)
+        for setting in Setting.all where setting.change == .none && wanted[setting] != present[setting] {
+            throw Complaint(
+                field: setting.name,
+                "it is set when the account is added, and cannot be changed",
+                hint: Hint(Command("account", "remove", present.name))
+            ).error
+        }
+        var update = UpdateAccount.Parameters(account: present.name)
+        update.settings = wanted
+        update.clear = Setting.changeable.filter { $0.change == .any && wanted[$0] == nil }.map(\.name)
+        // The only list of variables that clears them is an empty one.
+        update.settings.variables = wanted.provider == nil ? nil : wanted.variables ?? [:]
+        // An earlier version may have accepted it.
+        if wanted.loginBrowser == present.loginBrowser { update.settings.loginBrowser = nil }
+        update.clear?.removeAll { $0 == "loginBrowser" && wanted.loginBrowser == present.loginBrowser }
+        (update.clientSecret, update.clientKey) = (described.clientSecret, described.clientKey)
+        (update.signOutNow, update.withoutCaller) = (asked.signOutNow, asked.withoutCaller)
+        let after = try changed(account, by: update)
+        let settings = AccountSettings(after)
+        var fields = Setting.all.filter { settings[$0] != present[$0] }.map(\.name)
+        if after.registration.clientSecret != registration.clientSecret { fields.append("clientSecret") }
+        if after.registration.clientKey != registration.clientKey { fields.append("clientKey") }
+        guard !fields.isEmpty else { return nil }
+        try refuseMove(of: snapshot, to: after)
+        if fields.contains("forgetAfterSec") { try refuseEnd(of: snapshot, by: update) }
+        return AccountsPlan.Change(before: snapshot, asked: update, after: after, fields: fields)
+    }
+
+    /// The described settings as the store has them: checked, with what a new account gets where nothing is said.
+    private func normal(
+        _ described: DescribedAccount,
+        for account: Account,
+        _ present: AccountSettings
+    ) throws(VarlinkError) -> AccountSettings {
+        var asked = described.settings
+        let keepsBrowser = asked.loginBrowser == present.loginBrowser
+        if keepsBrowser { asked.loginBrowser = nil }
+        let registration = account.registration
+        var draft = try SettingsReader(profiles: settings.profiles).draft(
+            asked,
+            clientSecret: described.clientSecret ?? registration.clientSecret?.reveal(),
+            clientKey: described.clientKey ?? registration.clientKey?.reveal(),
+            dpopKey: asked.dpop == true ? registration.dpopKey : nil
+        )
+        // An account that never had a redirect URI of its own does not get one now: its client is registered without.
+        if present.redirectUri != nil { giveOwnRedirect(to: &draft) }
+        var wanted = AccountSettings(draft.account)
+        if keepsBrowser { wanted.loginBrowser = present.loginBrowser }
+        return wanted
+    }
+
+    private func giveOwnRedirect(to new: inout NewAccount) {
+        let signIn = settings.profile(for: new.account)?.signIn
+        guard let own = RedirectChoice.own(for: new.account, profile: signIn, isRegistering: false) else { return }
+        new.registration.redirect.uri = own
+    }
+
+    /// Adds the missing accounts to a plan, each after those that it is derived from.
+    private func add(
+        _ missing: [DescribedAccount],
+        _ asked: ApplyAccounts.Parameters,
+        to plan: inout AccountsPlan
+    ) throws(VarlinkError) {
+        var left = missing
+        while !left.isEmpty {
+            let unknown = Set(left.map(\.settings.name))
+            let ready = left.filter { unknown.isDisjoint(with: $0.settings.sources) }
+            // In a circle no account is ready. Then the first one says which of its sources does not exist.
+            for described in ready.isEmpty ? left : ready {
+                let parameters = AddAccount.Parameters(
+                    settings: described.settings,
+                    clientSecret: described.clientSecret,
+                    clientKey: described.clientKey,
+                    withoutCaller: asked.withoutCaller
+                )
+                let new = try naming(described.settings.name) { () throws(VarlinkError) in
+                    var new = try newAccount(parameters)
+                    try findSources(of: &new, among: plan.added)
+                    giveOwnRedirect(to: &new)
+                    let last = try stored(store.lastAccount()).rawValue
+                    new.account.id = AccountID(last + Int64(plan.additions.count) + 1)
+                    return new
+                }
+                plan.add(AccountsPlan.Addition(account: new, asked: parameters))
+            }
+            left.removeAll { plan.added[$0.settings.name] != nil }
+        }
+    }
+
+    /// Adds the accounts to a plan that the call does not name. One that cannot be read stays: it may be readable again,
+    /// and nobody can have seen its settings.
+    private func addRemovals(
+        besides names: Set<String>,
+        _ asked: ApplyAccounts.Parameters,
+        to plan: inout AccountsPlan
+    ) throws(VarlinkError) {
+        for described in asked.accounts {
+            for source in described.settings.sources where !names.contains(source) {
+                throw Complaint(
+                    field: "subjectAccount",
+                    "'\(source)' is not described, so it would be removed"
+                ).error.naming(described.settings.name)
+            }
+        }
+        var last = ""
+        while true {
+            let page = try stored(store.names(after: last, limit: Interface.largestPage))
+            for name in page where !names.contains(name) {
+                guard case .whole(let snapshot)? = try stored(shownAccount(named: name)) else { continue }
+                plan.removals.append(snapshot.account)
+                plan.outcomes.append(AppliedAccount(account: name, outcome: "removed"))
+                guard plan.removals.count <= CallerLimits.appliedAccountsMax else { throw Self.tooMany }
+            }
+            guard let name = page.last else { return }
+            last = name
+        }
+    }
+
+    /// Checks what each account alone cannot know.
+    private func checkTogether(_ plan: AccountsPlan) throws(VarlinkError) {
+        let accounts = plan.additions.map(\.account.account) + plan.changes.map(\.after)
+        var owners: [String: AccountName] = [:]
+        for account in accounts {
+            guard let file = account.delivery.file?.name else { continue }
+            guard let owner = owners.updateValue(account.name, forKey: file) else { continue }
+            throw Complaint(
+                field: "tokenFile",
+                "'\(file)' is also the token file of '\(owner)'"
+            ).error.naming(account.name.text)
+        }
+        let newFiles = accounts.count { $0.delivery.file != nil && !tokenFiles.contains($0.id) }
+        guard newFiles == 0 || tokenFiles.count + newFiles <= CallerLimits.tokenFilesMax else {
+            throw VarlinkError(LimitExceededError(.tokenFiles, maximum: CallerLimits.tokenFilesMax))
+        }
+        let count = try stored(overview()).accounts + plan.additions.count
+        guard plan.additions.isEmpty || count <= settings.maxAccounts else {
+            throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
+        }
+        let terms = plan.additions.compactMap(\.account.registration.serviceGrant?.exchange)
+        let sources = terms.flatMap { Set($0.sources.compactMap(\.id)) }
+        for (source, derived) in Dictionary(grouping: sources, by: \.self) {
+            try checkRoom(for: derived.count, derivedFrom: source)
+        }
+    }
+
+    private static let tooMany = VarlinkError(
+        LimitExceededError(.page, maximum: CallerLimits.appliedAccountsMax)
+    )
+
+    /// Adds the account's name to the errors of `body` that are about one of its settings.
+    private func naming<Result>(
+        _ account: String,
+        _ body: () throws(VarlinkError) -> Result
+    ) throws(VarlinkError) -> Result {
+        do throws(VarlinkError) {
+            return try body()
+        } catch {
+            throw error.naming(account)
+        }
+    }
+}
+
+extension AccountsPlan.Change {
+    /// Whether the account's last sign-in is longer ago than its new settings allow.
+    fileprivate var endsGrant: Bool {
+        before.state.wouldSignOut(after: after.policy.forgetAfter, at: before.at)
+    }
+}
+
+extension AccountSettings {
+    /// The accounts that this one's token is derived from.
+    fileprivate var sources: [String] { [subjectAccount, actorAccount].compactMap(\.self) }
+}
+
+extension VarlinkError {
+    /// This error with the name of the account that has the invalid setting; itself if it is another error.
+    fileprivate func naming(_ account: String) -> VarlinkError {
+        guard name == InvalidSettingsError.name,
+            var invalid = try? JSONDecoder().decode(InvalidSettingsError.self, from: Data(parameters))
+        else { return self }
+        invalid.account = account
+        return VarlinkError(invalid)
+    }
+}
