@@ -402,6 +402,18 @@ package struct Setting: Sendable {
         ),
     ]
 
+    /// What its value has to be in a file.
+    package var expected: String {
+        switch field {
+        case .text: "a text, in quotes if it looks like something else"
+        case .list: "a list of texts"
+        case .map: "a mapping of names to texts"
+        case .flag: "true or false"
+        case .number: "a whole number"
+        case .seconds: "a whole number of seconds"
+        }
+    }
+
     /// The setting of this name; nil if there is none.
     package static func named(_ name: String) -> Setting? {
         all.first { $0.name == name }

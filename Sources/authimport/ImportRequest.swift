@@ -1,6 +1,6 @@
 internal import Basics
 
-/// The arguments from `authctl import`, which has checked them. The value of each option is the next word.
+/// The arguments from `authctl import` or `authctl apply`, which has checked them. The value of each option is the next word.
 struct ImportRequest {
     var socket = ""
     /// The name by which a shell finds authctl.
@@ -14,6 +14,8 @@ struct ImportRequest {
     var file: String?
     /// The new name, if a single account is imported.
     var newName: String?
+    /// A file to print as JSON, for `authctl apply`; nil to import accounts.
+    var settingsFile: String?
     /// The file with oidc-gen's password; nil if oidc-gen asks on the terminal.
     var passwordFile: String?
     /// The accounts to import; if empty, the user is asked about each.
@@ -37,7 +39,7 @@ struct ImportRequest {
             default: try take(word, value: words.popFirst())
             }
         }
-        guard !socket.isEmpty else { throw Self.startedByHand }
+        guard !socket.isEmpty || settingsFile != nil else { throw Self.startedByHand }
         // A file whose program is not named has to say everything itself.
         if file != nil { program = program ?? .file }
     }
@@ -48,6 +50,7 @@ struct ImportRequest {
         case "--socket": socket = value
         case "--called": called = InvokedAs(name: value)
         case "--file": file = value
+        case "--settings": settingsFile = value
         case "--as": newName = value
         case "--password-file": passwordFile = value
         case "--from":

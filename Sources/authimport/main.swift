@@ -12,6 +12,10 @@ var output = ImportOutput(isJSON: CommandLine.arguments.contains("--json"), call
 do throws(ProgramError) {
     let request = try ImportRequest(Array(CommandLine.arguments.dropFirst()))
     output = ImportOutput(isJSON: request.isJSON, called: request.called)
+    if let file = request.settingsFile {
+        try output.answer(SettingsText(file).json)
+        exit(ExitStatus.success.rawValue)
+    }
     var session = ImportSession(request, output)
     exit(try session.run().rawValue)
 } catch {

@@ -39,7 +39,7 @@ struct AuthctlCommand: ParsableCommand {
             ),
             CommandGroup(
                 name: "Accounts",
-                subcommands: [AccountCommand.self, ImportCommand.self, ProviderCommand.self]
+                subcommands: [AccountCommand.self, ApplyCommand.self, ImportCommand.self, ProviderCommand.self]
             ),
             CommandGroup(
                 name: "Sign-in",

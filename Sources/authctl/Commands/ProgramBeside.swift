@@ -12,12 +12,39 @@ enum ProgramBeside: String, CaseIterable {
     ///
     /// - Throws: the reason why it did not start.
     func become(_ arguments: [String]) throws(Report) {
-        let program = Surroundings.real.programFolder + "/" + rawValue
         var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
         unsafe execv(program, &words)
         let number = errno
         unsafe words.forEach { unsafe free($0) }
-        throw Report(
+        throw notStarted(number)
+    }
+
+    /// Runs the program, which reports its own errors.
+    ///
+    /// - Parameter bytesMax: the most bytes that it may print.
+    /// - Returns: what it printed.
+    func output(_ arguments: [String], bytesMax: Int) throws(Report) -> [UInt8] {
+        let run = ProgramRun(
+            [program] + arguments,
+            input: .ours,
+            collectsErrors: false,
+            // A person may be typing its input.
+            limitMilliseconds: .max,
+            bytesMax: bytesMax
+        )
+        let (bytes, end) = run.output()
+        switch end {
+        case .exited(0): return bytes
+        case .notStarted(let number): throw notStarted(number)
+        case .exited(let status): throw .reported(ExitStatus(rawValue: status) ?? .badData)
+        case .timedOut, .tooMuch: throw .reported(.badData)
+        }
+    }
+
+    private var program: String { Surroundings.real.programFolder + "/" + rawValue }
+
+    private func notStarted(_ number: Int32) -> Report {
+        Report(
             status: .misconfigured,
             name: errorName,
             message: "cannot start '\(program)': \(systemText(number))",

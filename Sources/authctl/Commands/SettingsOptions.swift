@@ -355,7 +355,7 @@ struct SettingsOptions: ParsableArguments {
 /// The options with parameters of requests.
 extension SettingsOptions {
     /// Request parameters with secret values (RFC 6749, RFC 7521). They must not be given as arguments.
-    private static let secretParameters: Set<String> = [
+    static let secretParameters: Set<String> = [
         "client_secret", "refresh_token", "access_token", "client_assertion", "assertion", "password", "code",
     ]
 

@@ -17,6 +17,19 @@ struct AccountAnswer: Encodable {
     let status: AccountStatus?
 }
 
+/// The file that `authctl apply` reads and `authctl account export --settings` writes.
+struct SettingsAnswer: Encodable {
+    let accounts: [AccountSettings]
+}
+
+/// The result of `authctl apply`.
+struct ApplyAnswer: Encodable {
+    let accounts: [AppliedAccount]
+    /// Whether anything was changed, or would be.
+    let changed: Bool
+    let dryRun: Bool
+}
+
 /// The result of `authctl account rename`.
 struct RenameAnswer: Encodable {
     let account: String

@@ -133,7 +133,9 @@ extension ErrorReply {
     func invalidSettings(_ error: InvalidSettingsError) -> Report {
         report(
             status: .badData,
-            message: "\(Setting.phrase(forField: error.field)) cannot be used: \(error.reason)",
+            // An account of a file has the setting under its name there.
+            message: error.account.map { "'\($0)', \(error.field): \(error.reason)" }
+                ?? "\(Setting.phrase(forField: error.field)) cannot be used: \(error.reason)",
             hints: error.hint.map { [Hint($0, command: error.command)] } ?? []
         )
     }
