@@ -43,7 +43,7 @@ enum Challenges {
         require(challenges.contains { ["bearer", "dpop"].contains($0.scheme) }, "what is wanted is wanted of a token")
         switch demand.kind {
         case .claims(let claims):
-            require(AnswerValue.object(in: Array(claims.utf8)) != nil, "claims are a JSON object")
+            require(JSONTree.object(in: Array(claims.utf8)) != nil, "claims are a JSON object")
         case .authentication(_, let maxAge):
             require(maxAge.map { $0 >= .zero } ?? true, "an age is none before birth")
         case .scopes(let scopes): require(!scopes.isEmpty && !scopes.contains(""), "scopes are words")

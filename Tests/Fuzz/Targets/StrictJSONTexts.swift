@@ -12,7 +12,7 @@ enum StrictJSONTexts {
         let answer = try? JSONDocument(input, nestingMax: nestingMax, valuesMax: 4096, reading: .lenient)
         if let document { checkIndex(document) }
         if let answer { checkIndex(answer) }
-        let lenient = (answer?.root).flatMap { AnswerValue($0) }
+        let lenient = (answer?.root).flatMap { JSONTree($0) }
         require((answer == nil) == (lenient == nil), "each string in an answer has a text")
         // An unknown escape is refused when the string is read.
         guard let document, let value = PlainValue(document.root) else { return }
@@ -93,7 +93,7 @@ indirect enum PlainValue: Equatable {
         }
     }
 
-    init(_ value: AnswerValue) {
+    init(_ value: JSONTree) {
         self =
             switch value {
             case .null: .null
