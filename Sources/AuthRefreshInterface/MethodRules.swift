@@ -57,6 +57,7 @@ extension Method {
         case .listProviders: MethodRules(isRepeatable: true, namesProfiles: true)
         case .discoverProvider: MethodRules(isRepeatable: true, cost: .question)
         case .checkServer: MethodRules(isRepeatable: true, cost: .question, namesProfiles: true)
+        case .discoverResource: MethodRules(isRepeatable: true, cost: .question)
         case .rekeyStore: MethodRules(cost: .change)
         case .checkStore: MethodRules(cost: .change)
         case .diagnose: MethodRules(cost: .question)

@@ -83,7 +83,7 @@ package struct TokenTarget: Hashable, Sendable {
     }
 
     /// Whether `text` is a `scope-token` of RFC 6749 §3.3.
-    static func isScopeToken(_ text: String) -> Bool {
+    package static func isScopeToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { isVisible($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
     }
 

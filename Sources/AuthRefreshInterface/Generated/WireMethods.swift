@@ -36,6 +36,7 @@ package enum Method: String, CaseIterable, Sendable {
     case listProviders = "io.authrefresh.ListProviders"
     case discoverProvider = "io.authrefresh.DiscoverProvider"
     case checkServer = "io.authrefresh.CheckServer"
+    case discoverResource = "io.authrefresh.DiscoverResource"
     case rekeyStore = "io.authrefresh.RekeyStore"
     case checkStore = "io.authrefresh.CheckStore"
     case diagnose = "io.authrefresh.Diagnose"
@@ -73,6 +74,7 @@ package enum Method: String, CaseIterable, Sendable {
         case .listProviders: ListProviders.Parameters.self
         case .discoverProvider: DiscoverProvider.Parameters.self
         case .checkServer: CheckServer.Parameters.self
+        case .discoverResource: DiscoverResource.Parameters.self
         case .rekeyStore: RekeyStore.Parameters.self
         case .checkStore: CheckStore.Parameters.self
         case .diagnose: Diagnose.Parameters.self
@@ -1546,6 +1548,9 @@ package enum CheckServer {
         /// The variables for AddAccount, if the server had to be asked for one: the id of an Entra tenant that was
         /// named by its domain. Absent: none had to be looked up, or it was not found.
         package var variables: [String: String]?
+        /// Whether the server's metadata offers the scope offline_access, which many servers want for a refresh token.
+        /// Absent: it does not, or the server was not reached.
+        package var offlineAccess: Bool?
 
         package init(
             issuer: String,
@@ -1554,7 +1559,8 @@ package enum CheckServer {
             contradiction: String? = nil,
             otherIssuer: String? = nil,
             otherProvider: String? = nil,
-            variables: [String: String]? = nil
+            variables: [String: String]? = nil,
+            offlineAccess: Bool? = nil
         ) {
             self.issuer = issuer
             self.provider = provider
@@ -1563,6 +1569,49 @@ package enum CheckServer {
             self.otherIssuer = otherIssuer
             self.otherProvider = otherProvider
             self.variables = variables
+            self.offlineAccess = offlineAccess
+        }
+    }
+}
+
+/// Reads the metadata of a protected resource (RFC 9728): whose tokens it accepts. The call names the resource by its
+/// URL, or by the challenge with which it refused an account's token. The daemon asks only the host of that URL, or of
+/// the address in the challenge. It sends no token and changes no account.
+package enum DiscoverResource {
+    package struct Parameters: Codable, Hashable, Sendable {
+        /// The resource's URL: https, or http on a loopback address. The daemon asks it without a token, and reads its
+        /// challenge. Absent: "account" and "challenge" name the resource.
+        package var url: String?
+        /// The account whose token the resource refused. The address in the challenge may be on this machine only if
+        /// the account's issuer is. Absent: "url" names the resource.
+        package var account: String?
+        /// The value of the answer's WWW-Authenticate field, with "resource_metadata", at most 16 KiB. Absent: "url"
+        /// names the resource.
+        package var challenge: String?
+
+        package init(url: String? = nil, account: String? = nil, challenge: String? = nil) {
+            self.url = url
+            self.account = account
+            self.challenge = challenge
+        }
+    }
+
+    package struct Reply: Codable, Hashable, Sendable {
+        /// "resource", for requests for tokens (RFC 8707). It is the URL of the call or above it on the same host.
+        package var resource: String
+        /// "authorization_servers": the issuers of its tokens, 1 to 32.
+        package var issuers: [String]
+        /// The scopes that its challenge asks for; without any, "scopes_supported". Absent: it names none.
+        package var scopes: [String]?
+        /// Whether it accepts only tokens that are bound to a key ("dpop" of AccountSettings). Absent: it accepts
+        /// others.
+        package var dpop: Bool?
+
+        package init(resource: String, issuers: [String], scopes: [String]? = nil, dpop: Bool? = nil) {
+            self.resource = resource
+            self.issuers = issuers
+            self.scopes = scopes
+            self.dpop = dpop
         }
     }
 }

@@ -52,6 +52,12 @@ extension ServerInspection {
         }
     }
 
+    /// The scopes that a server offers which `finding` has just confirmed; empty if it names none.
+    @concurrent package func scopes(of issuer: Issuer, profile: ProviderProfile?) async -> [String] {
+        let metadata = try? await servers.cache.metadata(for: MetadataCache.Key(issuer: issuer, profile: profile))
+        return metadata?.scopes ?? []
+    }
+
     /// The nearest issuer above it on the same host; nil if there is none. This finds the right issuer if somebody copied
     /// a longer address: that of a metadata document, an endpoint or a page.
     private func above(_ issuer: Issuer) async -> Issuer? {

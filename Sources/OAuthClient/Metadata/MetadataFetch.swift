@@ -18,13 +18,14 @@ struct MetadataFetch: Sendable {
         let bodies: [[UInt8]]
     }
 
-    private struct Page {
+    /// One document.
+    struct Page {
         let fields: [String: JSONTree]
         let serverDate: Timestamp?
         let body: [UInt8]
     }
 
-    private typealias Document = Swift.Result<Page, MetadataError>
+    typealias Document = Swift.Result<Page, MetadataError>
 
     @concurrent func run(issuer: Issuer, profile: ProviderProfile?) async throws(MetadataError) -> Result {
         let locations = AuthorizationServerMetadata.locations(of: issuer)
@@ -71,7 +72,8 @@ struct MetadataFetch: Sendable {
         ).amended(by: key.profile)
     }
 
-    private func document(
+    /// The JSON document at `endpoint`.
+    func document(
         at endpoint: Endpoint?,
         _ profile: ProviderProfile?,
         _ deadline: ContinuousClock.Instant

@@ -125,6 +125,7 @@ struct AuthRefreshService: Sendable {
         case .listProviders: responder.reply(try coordinator.listProviders(call))
         case .discoverProvider: try coordinator.discoverProvider(call, responder)
         case .checkServer: try coordinator.checkServer(call, responder)
+        case .discoverResource: try coordinator.discoverResource(call, responder)
         }
     }
 }

@@ -60,7 +60,8 @@ extension RefreshCoordinator {
         case .applyAccounts: return try missing(forApplication: call, by: caller)
         case .getInfo, .getMetrics, .getStatus, .listAccounts, .findAccount, .listUrls, .resumeAccount, .subscribe,
             .continueSignIn, .cancelSignIn, .startWebSession, .serveConfirmations, .answerConfirmation, .backupStore,
-            .rekeyStore, .checkStore, .diagnose, .listProviders, .discoverProvider, .checkServer:
+            .rekeyStore, .checkStore, .diagnose, .listProviders, .discoverProvider, .checkServer,
+            .discoverResource:
             return nil
         }
     }

@@ -107,7 +107,10 @@ extension RefreshCoordinator {
         let process = try beginDiagnosis(for: responder)
         let task = Task { @concurrent [client, reply] in
             var reply = reply
-            complete(await client.inspection.finding(about: issuer, profile: profile), &reply)
+            let finding = await client.inspection.finding(about: issuer, profile: profile)
+            let scopes = finding == nil ? await client.inspection.scopes(of: issuer, profile: profile) : []
+            reply.offlineAccess = scopes.contains(TokenTarget.offlineAccess) ? true : nil
+            complete(finding, &reply)
             await diagnosisEnded(of: process)
             responder.reply(reply)
         }

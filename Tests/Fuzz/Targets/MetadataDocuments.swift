@@ -2,12 +2,13 @@ internal import Foundation
 @testable internal import OAuthMessages
 internal import RefreshCore
 
-/// The metadata that a server publishes: two documents, with the line `--` between them.
+/// The metadata that a server publishes: two documents, with the line `--` between them. Or that of a protected resource.
 enum MetadataDocuments {
     static func run(_ input: [UInt8]) {
+        if let resource = ProtectedResource(input[...]) { check(resource) }
         let text = String(decoding: input, as: UTF8.self)
         let documents = text.split(separator: "\n--\n", maxSplits: 1).compactMap {
-            AnswerValue.object(inAnswer: Array($0.utf8))
+            JSONTree.object(inAnswer: Array($0.utf8))
         }
         guard !documents.isEmpty else { return }
         for url in ["https://op.example.org", "https://op.example.org/tenant/", "http://127.0.0.1:4701"] {
@@ -33,6 +34,20 @@ enum MetadataDocuments {
             require(endpoint.isSecure || endpoint.isLoopback, "what crosses the network is encrypted")
             check(endpoint)
         }
+    }
+
+    private static func check(_ resource: ProtectedResource) {
+        let name = resource.identifier
+        check(name)
+        let isRemote = !name.isLoopback
+        require(!isRemote || !resource.issuers.contains(where: \.isLoopback), "a resource out there has no server here")
+        let elsewhere = Endpoint("https://elsewhere.example/mcp")
+        require(elsewhere.map { !resource.speaks(for: $0, at: $0) } ?? false, "it speaks for its own host only")
+        for place in ProtectedResource.locations(of: name, named: elsewhere) {
+            require(place.isSameOrigin(as: name), "only the resource's own host is asked")
+        }
+        guard let own = ProtectedResource.location(of: name) else { return }
+        require(resource.speaks(for: name, at: own) && resource.speaks(at: own), "it speaks for itself")
     }
 
     /// The HTTP client uses Foundation to find where a request goes, so both must see the same host and port.

@@ -39,7 +39,7 @@ struct CallPaceTests {
         var pace = CallPace()
         for _ in 0..<1000 { #expect(pace.wait(for: Method.acquireToken.cost, by: 1, at: start) == .zero) }
         let atOnce = CallPace.burst / CallPace.costOfQuestion
-        for method in [Method.diagnose, .checkServer, .discoverProvider] {
+        for method in [Method.diagnose, .checkServer, .discoverProvider, .discoverResource] {
             var pace = CallPace()
             for _ in 0..<atOnce { #expect(pace.wait(for: method.cost, by: 1, at: start) == .zero) }
             #expect(pace.wait(for: method.cost, by: 1, at: start) != .zero)

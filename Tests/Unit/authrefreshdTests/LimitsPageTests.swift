@@ -2,6 +2,7 @@ import AuthRefreshInterface
 import Foundation
 import authimport
 import OAuthClient
+import OAuthMessages
 @testable import authrefreshd
 import RefreshCore
 import TestSupport
@@ -91,6 +92,8 @@ struct LimitsPageTests {
             "findingsMax": text(CallerLimits.findingsMax),
             "diagnosesMax": text(CallerLimits.diagnosesMax),
             "timeLimit": text(Waiter.timeLimit),
+            "resourceBytesMax": text(ProtectedResource.resourceBytesMax),
+            "resourceServersMax": text(ProtectedResource.resourceServersMax),
             "requestsMax": text(IssuerGates.requestsMax),
             "signInsMax": text(CallerLimits.signInsMax),
             "webSessionsMax": text(CallerLimits.webSessionsMax),

@@ -1,0 +1,105 @@
+internal import AuthRefreshInterface
+internal import Basics
+internal import OAuthClient
+internal import OAuthMessages
+internal import RefreshCore
+internal import Varlink
+
+/// The call about protected resources.
+extension RefreshCoordinator {
+    func discoverResource(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
+        let asked = try call.decodeParameters(as: DiscoverResource.Parameters.self)
+        let question = try question(about: asked)
+        // A question about a remote server would only wait.
+        guard host.isOnline || question.isLocal else {
+            throw VarlinkError(unreachable: "there is no network", asked)
+        }
+        let process = try beginDiagnosis(for: responder)
+        let task = Task { @concurrent [inspection = client.inspection] in
+            let found: Result<ProtectedResource, ResourceError>
+            do throws(ResourceError) {
+                found = .success(try await question.answer(by: inspection))
+            } catch {
+                found = .failure(error)
+            }
+            await diagnosisEnded(of: process)
+            switch found {
+            case .success(let resource): responder.reply(DiscoverResource.Reply(resource))
+            case .failure(.unreachable(let reason)): responder.fail(VarlinkError(unreachable: reason, asked))
+            case .failure(.unusable(let reason, let other)):
+                responder.fail(VarlinkError(unusable: reason, other: other, asked))
+            }
+        }
+        responder.onDisconnect { task.cancel() }
+    }
+
+    private func question(about asked: DiscoverResource.Parameters) throws(VarlinkError) -> ResourceQuestion {
+        guard let text = asked.url else {
+            guard let account = asked.account else { throw .invalidParameter("account") }
+            guard let challenge = asked.challenge else { throw .invalidParameter("challenge") }
+            return .challenge(challenge, isLocal: try self.account(account).account.issuer.isLoopback)
+        }
+        guard asked.account == nil else { throw .invalidParameter("account") }
+        guard asked.challenge == nil else { throw .invalidParameter("challenge") }
+        guard text.utf8.count <= ProtectedResource.identifierMax, let url = Endpoint(text) else {
+            throw Complaint(
+                field: "url",
+                "it is not the https URL of a resource",
+                hint: "https://mcp.example.com/mcp"
+            ).error
+        }
+        return .url(url)
+    }
+}
+
+/// How a caller names a resource.
+private enum ResourceQuestion: Sendable {
+    case url(Endpoint)
+    case challenge(String, isLocal: Bool)
+
+    /// Whether the server may be on this machine, where no network is needed.
+    var isLocal: Bool {
+        switch self {
+        case .url(let url): url.isLoopback
+        case .challenge(_, let isLocal): isLocal
+        }
+    }
+
+    func answer(by inspection: ServerInspection) async throws(ResourceError) -> ProtectedResource {
+        switch self {
+        case .url(let url): try await inspection.resource(at: url)
+        case .challenge(let field, let isLocal): try await inspection.resource(challenging: field, isLocal: isLocal)
+        }
+    }
+}
+
+extension DiscoverResource.Reply {
+    fileprivate init(_ resource: ProtectedResource) {
+        self.init(
+            resource: resource.identifier.url,
+            issuers: resource.issuers.map(\.url),
+            scopes: resource.scopes.isEmpty ? nil : resource.scopes,
+            dpop: resource.requiresDPoP ? true : nil
+        )
+    }
+}
+
+extension VarlinkError {
+    fileprivate init(unreachable reason: String, _ asked: DiscoverResource.Parameters) {
+        let hint: Hint = "check the URL and the network, or try again later"
+        self.init(ServerUnavailableError(url: asked.url ?? "the resource", reason: reason, hint: hint))
+    }
+
+    /// - Parameter other: the resource that the metadata is for, on the same host.
+    fileprivate init(unusable reason: String, other: String?, _ asked: DiscoverResource.Parameters) {
+        guard let url = asked.url else {
+            self = Complaint(field: "challenge", reason).error
+            return
+        }
+        let hint =
+            other.map { Hint(Command("login", "NAME", "--resource-server", $0)) }
+            ?? "if you know its authorization server: "
+            + Hint(Command("account", "add", "NAME", "--issuer", "URL", "--resource", url, "--register"))
+        self = Complaint(field: "url", reason, hint: hint).error
+    }
+}
