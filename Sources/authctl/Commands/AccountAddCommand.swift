@@ -19,6 +19,7 @@ struct AccountAddCommand: ParsableCommand {
               \(InvokedAs.here) account add mail --provider microsoft --tenant organizations \\
                 --client-id ID --for mail
               \(InvokedAs.here) account add wiki --issuer https://as.example.org --register
+              \(InvokedAs.here) account add notes --resource-server https://mcp.example.com/mcp
               \(InvokedAs.here) account add home --provider google \\
                 --client-secret-file client_secret.json --refresh-token-file -
               \(InvokedAs.here) account add ci --issuer https://as.example.org --client-id ci \\
@@ -47,6 +48,11 @@ struct AccountAddCommand: ParsableCommand {
             --register asks the server to register a client for this account (RFC 7591), if the server offers \
             that, with a free port of this machine, which the account keeps. If the server forgets the client, the \
             next '\(InvokedAs.here) login' registers a new one. '\(InvokedAs.here) logout --forget' asks the server to delete the client again.
+
+            --resource-server names the server that will take the tokens, such as a remote MCP server. The daemon asks \
+            it without a token, and reads who issues its tokens and for which scopes (RFC 9728). authctl adds the \
+            account for this issuer and this resource, and registers a client unless --client-id names one. If the \
+            resource has several issuers, authctl asks which, or --issuer names it.
 
             Without a provider profile the account gets a redirect URI with a path that no other server has, so \
             that one server cannot pass off another server's answer as its own. The command prints the URI: \
@@ -81,6 +87,14 @@ struct AccountAddCommand: ParsableCommand {
 
     @Flag(help: "Ask the server to register a client for this account (RFC 7591), instead of --client-id.")
     var register = false
+
+    @Option(
+        help: ArgumentHelp(
+            "A server that takes the tokens, such as a remote MCP server: it names its authorization server and scopes (RFC 9728).",
+            valueName: "url"
+        )
+    )
+    var resourceServer: String?
 
     @OptionGroup var permission: RegistrationPermission
 
@@ -156,6 +170,28 @@ struct AccountAddCommand: ParsableCommand {
     /// - Returns: the daemon's reply, and whether the person was asked.
     func add() throws(Report) -> (reply: AddAccount.Reply, isDialogue: Bool) {
         try checkArguments()
+        guard let resourceServer else { return try addChecked() }
+        var daemon = try connection.connect()
+        let resource = try daemon.discover(DiscoverResource.Parameters(url: resourceServer))
+        return try completed(by: resource).addChecked(for: resource)
+    }
+
+    /// The command with what the resource server says.
+    private func completed(by resource: DiscoverResource.Reply) throws(Report) -> AccountAddCommand {
+        var command = self
+        command.options.issuer = try resource.issuer(named: options.issuer)
+        command.options.resource = resource.resource
+        if options.scope.isEmpty { command.options.scope = resource.scopes ?? [] }
+        command.dpop = dpop || resource.dpop ?? false
+        let hasClient = options.clientId != nil || options.clientSecretFile != nil || refreshTokenFile != nil
+        command.register = register || !hasClient && grant == nil
+        return command
+    }
+
+    /// - Parameter resource: what the resource server says; nil if none is named.
+    private func addChecked(
+        for resource: DiscoverResource.Reply? = nil
+    ) throws(Report) -> (reply: AddAccount.Reply, isDialogue: Bool) {
         // All errors in the arguments are reported before anybody is asked.
         var settings = AccountSettings(name: "")
         try options.apply(to: &settings)
@@ -179,9 +215,9 @@ struct AccountAddCommand: ParsableCommand {
         try asked.findScopes(&daemon)
         settings.name = asked.name ?? ""
         asked.applyServer(to: &settings)
-        if asked.checksServer { try checkServer(of: &settings, &daemon) }
         settings.clientId = asked.clientId
         settings.scopes = asked.scopes.isEmpty ? nil : asked.scopes
+        if asked.checksServer { try checkServer(of: &settings, for: resource, &daemon) }
         settings.redirectPort = asked.redirectPort
         applyGrant(to: &settings)
         let parameters = AddAccount.Parameters(
@@ -215,6 +251,13 @@ struct AccountAddCommand: ParsableCommand {
             throw .usage(
                 "'--grant' cannot be combined with '--refresh-token-file'",
                 hint: "leave '--refresh-token-file' out: a service account obtains its own tokens"
+            )
+        }
+        let isPlain = options.provider == nil && options.resource == nil && !offline
+        guard resourceServer == nil || isPlain else {
+            throw .usage(
+                "'--resource-server' cannot be combined with '--provider', '--resource' or '--offline'",
+                hint: "leave them out: the resource server says what is needed"
             )
         }
         guard purpose == nil || options.provider != nil || options.issuer == nil else {
@@ -281,11 +324,21 @@ struct AccountAddCommand: ParsableCommand {
 
     private func checkServer(
         of settings: inout AccountSettings,
+        for resource: DiscoverResource.Reply?,
         _ daemon: inout DaemonConnection
     ) throws(Report) {
-        guard let check = try daemon.check(settings) else { return }
+        guard var check = try daemon.check(settings) else { return }
+        if let issuer = settings.issuer, resource != nil, check.contradiction != nil {
+            var other = settings
+            other.issuer = issuer.withOtherSlash
+            if let second = try daemon.check(other), second.contradiction == nil { (settings, check) = (other, second) }
+        }
         try check.refuse(arguments: ProgramArguments.all)
         settings.variables = check.reply.variables ?? settings.variables
         check.tell(isProviderNamed: settings.provider != nil)
+        // A resource names its own scopes. The one for a refresh token is the authorization server's.
+        if let scopes = resource?.scopes, scopes == settings.scopes, check.reply.offlineAccess ?? false {
+            settings.scopes = scopes + (scopes.contains("offline_access") ? [] : ["offline_access"])
+        }
     }
 }

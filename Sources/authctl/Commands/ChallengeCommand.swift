@@ -22,11 +22,16 @@ struct ChallengeCommand: ParsableCommand {
             becomes interaction-required, and the next '\(InvokedAs.here) login' asks for exactly that. Until then its \
             tokens are handed out as before. '\(InvokedAs.here) refresh' cancels the request.
 
+            If the header names the resource's metadata (RFC 9728, as remote MCP servers do), authctl says whose \
+            tokens the resource accepts and for which scopes. If it accepts none of this account's, the token is \
+            not replaced, and a hint names the account that fits.
+
             If the refused token came from a token set, name the set with --scope, --resource, --audience or \
             --claims.
 
             Exit status: 0 there is a new token to try, 3 a person must sign in, 65 the header cannot be \
-            understood, or it says that the request itself is wrong.
+            understood, or it says that the request itself is wrong, 78 the resource does not accept tokens of the \
+            account's server.
             """
     )
 
@@ -58,15 +63,17 @@ struct ChallengeCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(Report) {
+        let challenge = try challenge()
         let parameters = ReportRejected.Parameters(
             account: account,
             scopes: scope.isEmpty ? nil : scope.flatMap(TokenRequest.scopeTokens),
             resources: resource.isEmpty ? nil : resource,
             audience: audience,
             claims: claims,
-            challenge: try challenge()
+            challenge: challenge
         )
         var daemon = try connection.connect()
+        if challenge.lowercased().contains("resource_metadata") { try checkResource(challenge, &daemon) }
         let reply = try daemon.ask(
             .reportRejected,
             parameters,
@@ -76,6 +83,40 @@ struct ChallengeCommand: ParsableCommand {
         )
         guard reply.status.refreshExitStatus == .success else { throw .notFresh(reply.status) }
         try output.print(reply, or: StatusSentence.line(for: reply.status))
+    }
+
+    /// Follows the challenge to the resource's metadata, and says what the resource accepts.
+    ///
+    /// - Throws: `misconfigured` if no token of the account can help.
+    private func checkResource(_ challenge: String, _ daemon: inout DaemonConnection) throws(Report) {
+        let found: DiscoverResource.Reply
+        do throws(Report) {
+            found = try daemon.discover(DiscoverResource.Parameters(account: account, challenge: challenge))
+        } catch {
+            guard error.reply != nil, !error.isNoSuchAccount else { throw error }
+            // A new token may help all the same.
+            return StandardError.warn(Hint("the resource's metadata is not used: \(error.message)"))
+        }
+        StandardError.note(found.sentence)
+        let accounts = try daemon.allSettings(accounts: []).accounts
+        // The daemon reports an account that does not exist, and all that is wrong with the challenge.
+        guard let own = accounts.first(where: { $0.name == account }), let issuer = own.issuer else { return }
+        guard found.fitting([own]) != nil else {
+            throw Report(
+                status: .misconfigured,
+                name: "authctl.OtherIssuer",
+                message: "'\(PlainText.line(found.resource))' does not accept tokens of '\(account)', whose server is"
+                    + " '\(PlainText.line(issuer))'",
+                hints: [
+                    found.fitting(accounts).map { "this account fits: \(found.tokenCommand(of: $0))" }
+                        ?? "to add an account: \(Command("login", "NAME", "--resource-server", found.resource))"
+                ]
+            )
+        }
+        let usual = own.refreshParameters?["resource"].map { [$0] } ?? []
+        let asked = resource.isEmpty ? usual : resource
+        guard !asked.contains(found.resource) else { return }
+        StandardError.note("a token for this resource: \(found.tokenCommand(of: own))")
     }
 
     private func challenge() throws(Report) -> String {

@@ -18,6 +18,14 @@ struct NewAccountOptions: ParsableArguments {
     )
     var issuer: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "If the account does not exist, add it for this server that takes its tokens, such as a remote MCP server.",
+            valueName: "url"
+        )
+    )
+    var resourceServer: String?
+
     @Option(help: ArgumentHelp("The tenant at the provider, for a new account.", valueName: "name"))
     var tenant: String?
 
@@ -49,20 +57,21 @@ struct NewAccountOptions: ParsableArguments {
     var purpose: String?
 
     /// Whether to create the account if it is missing.
-    var areGiven: Bool { provider != nil || issuer != nil }
+    var areGiven: Bool { provider != nil || issuer != nil || resourceServer != nil }
 
     func validate() throws {
         let others = [tenant, clientId, clientSecretFile, purpose] + `set`
         guard areGiven || others.allSatisfy({ $0 == nil }) else {
-            throw ValidationError("the settings of a new account need '--provider' or '--issuer'")
+            throw ValidationError("the settings of a new account need '--provider', '--issuer' or '--resource-server'")
         }
     }
 
     /// The options as arguments of `authctl account add`.
     func words(name: String?, scopes: [String], socket: String?) -> [String] {
         let values = [
-            ("--provider", provider), ("--issuer", issuer), ("--tenant", tenant), ("--client-id", clientId),
-            ("--client-secret-file", clientSecretFile), ("--for", purpose), ("--socket", socket),
+            ("--provider", provider), ("--issuer", issuer), ("--resource-server", resourceServer),
+            ("--tenant", tenant), ("--client-id", clientId), ("--client-secret-file", clientSecretFile),
+            ("--for", purpose), ("--socket", socket),
         ]
         let options = values + `set`.map { ("--set", $0) } + scopes.map { ("--scope", $0) }
         return (name.map { [$0] } ?? []) + options.flatMap { name, value in value.map { ["\(name)=\($0)"] } ?? [] }
@@ -85,6 +94,7 @@ struct FirstSignIn {
             options.provider.map { $0 != known.provider } ?? false
             || options.issuer.map { !$0.hasPrefix(known.issuer ?? $0) } ?? false
             || options.clientId.map { $0 != known.clientId } ?? false
+            || options.resourceServer.map { !known.isFor(resourceAt: $0) } ?? false
         guard !isOther else {
             throw .usage(
                 "'\(PlainText.line(name))' exists already, with other settings",
@@ -117,6 +127,15 @@ struct FirstSignIn {
             guard error.isNoSuchAccount else { throw error }
             return nil
         }
+    }
+}
+
+extension AccountSettings {
+    /// Whether the account's tokens are for the resource at `url`, or for one above it on the same host.
+    fileprivate func isFor(resourceAt url: String) -> Bool {
+        guard var resource = refreshParameters?["resource"] else { return false }
+        if resource.hasSuffix("/") { resource.removeLast() }
+        return url == resource || url.hasPrefix(resource + "/")
     }
 }
 

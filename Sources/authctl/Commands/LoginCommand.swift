@@ -12,14 +12,16 @@ struct LoginCommand: ParsableCommand {
 
               \(InvokedAs.here) login work
               \(InvokedAs.here) login work --provider google --for mail
+              \(InvokedAs.here) login notes --resource-server https://mcp.example.com/mcp
               \(InvokedAs.here) login work --private --login-hint you@example.org
               \(InvokedAs.here) login work --flow device
               \(InvokedAs.here) login work --prompt select_account --replace
               \(InvokedAs.here) login work --policy B2C_1_edit_profile
               \(InvokedAs.here) login work --new-account shared-mailbox
 
-            If no account has this name, --provider or --issuer adds it first; on a terminal, authctl asks for \
-            what is missing. At the end authctl shows what to put into the programs that will use the account's \
+            If no account has this name, --provider, --issuer or --resource-server adds it first; on a terminal, \
+            authctl asks for what is missing. --resource-server names a server that takes the tokens, such as a \
+            remote MCP server, and needs nothing else: see '\(InvokedAs.here) account add --help'. At the end authctl shows what to put into the programs that will use the account's \
             tokens.
 
             authctl says which host the browser will show, opens the browser, and waits for its answer on a \
@@ -183,7 +185,7 @@ struct LoginCommand: ParsableCommand {
         }
         guard !newAccountOptions.areGiven || newAccount == nil && policy == nil else {
             throw ValidationError(
-                "'--provider' and '--issuer' add an account, and cannot be combined with '--new-account' or '--policy'"
+                "'--provider', '--issuer' and '--resource-server' add an account, and cannot be combined with '--new-account' or '--policy'"
             )
         }
         guard !cancel || !ifNeeded && !restart && !newAccountOptions.areGiven && newAccount == nil else {

@@ -47,7 +47,8 @@ struct ServerCheck {
             hints = ["to look for the issuer: \(Command("provider", "discover", "URL"))"]
         }
         // A sign-in and a registration ask the server in any case.
-        if !arguments.contains("login"), !arguments.contains("--register") {
+        let asksAnyway = arguments.contains { $0 == "login" || $0 == "--register" || $0.hasPrefix("--resource-server") }
+        if !asksAnyway {
             hints.append("to add it without asking the server: --offline")
         }
         throw Report(status: .badData, name: "authctl.WrongIssuer", message: contradiction, hints: hints)

@@ -38,14 +38,15 @@ struct TokenCommand: ParsableCommand {
             (section 6) forbids it. The daemon notices that, and asks for the full scope in every later refresh. \
             '\(InvokedAs.here) status' shows scopes that are still missing.
 
-            --format: 'raw', only the token; 'header', an Authorization header line; 'json', one object; 'env', \
+            --format: 'raw', only the token; 'header', an Authorization header line; 'headers-json', the same as a \
+            JSON object, for programs that run a command for their headers; 'json', one object; 'env', \
             lines for a shell's eval that export AUTHREFRESH_ACCOUNT, AUTHREFRESH_ACCESS_TOKEN, \
             AUTHREFRESH_TOKEN_TYPE and AUTHREFRESH_EXPIRES_AT (seconds since 1970); 'xoauth2' and 'oauthbearer', \
             the initial response of that SASL mechanism in base64. The last two name the mailbox: that of the \
             person who signed in, unless the account is named after a mailbox, or --user names one.
 
             --dpop METHOD URL is for an account whose tokens are bound to a key (RFC 9449). It also prints a proof \
-            for one request: a second line with 'raw', a DPoP header with 'header', 'dpopProof' with 'json', \
+            for one request: a second line with 'raw', a DPoP header with 'header' and 'headers-json', 'dpopProof' with 'json', \
             AUTHREFRESH_DPOP_PROOF with 'env'. If the server answers 'use_dpop_nonce', call authctl again with \
             --dpop-nonce and the value of its DPoP-Nonce header.
 
@@ -208,6 +209,7 @@ struct ProvenToken {
         switch request.format {
         case .raw, .xoauth2, .oauthbearer: return text + proof + "\n"
         case .header: return text + "DPoP: \(proof)\n"
+        case .headersJSON: return try token.headers(with: proof).text + "\n"
         case .env: return text + "export AUTHREFRESH_DPOP_PROOF='\(proof)'\n"
         case .json: return token.object(with: proof).text + "\n"
         }
@@ -244,9 +246,16 @@ struct PrintedIDToken {
         switch request.format {
         case .raw, .xoauth2, .oauthbearer: "\(token.token)\n"
         case .header: "Authorization: Bearer \(token.token)\n"
+        case .headersJSON: headers.text + "\n"
         case .json: object.text + "\n"
         case .env: environment(of: request.account)
         }
+    }
+
+    private var headers: JSONObjectText {
+        var object = JSONObjectText()
+        object.add("Authorization", JSONText.quote("Bearer \(token.token)"))
+        return object
     }
 
     private var object: JSONObjectText {

@@ -40,6 +40,8 @@ enum TokenFormat: String, CaseIterable, Sendable {
     case raw
     /// An `Authorization` header line (RFC 9110 §11.6.2).
     case header
+    /// The header as a JSON object, for programs that run a command for the headers of their requests.
+    case headersJSON = "headers-json"
     /// The reply of `AcquireToken`: `accessToken`, `expiresAtUSec`, `tokenType`.
     case json
     /// Lines for a shell's `eval`: `export AUTHREFRESH_ACCESS_TOKEN='…'`.
@@ -52,7 +54,7 @@ enum TokenFormat: String, CaseIterable, Sendable {
     /// Whether the form contains the mailbox.
     var needsUser: Bool {
         switch self {
-        case .raw, .header, .json, .env: false
+        case .raw, .header, .headersJSON, .json, .env: false
         case .xoauth2, .oauthbearer: true
         }
     }
@@ -286,6 +288,7 @@ struct AcquiredToken {
         switch request.format {
         case .raw: "\(accessToken)\n"
         case .header: "Authorization: \(try authorization)\n"
+        case .headersJSON: try headers().text + "\n"
         case .json: object().text + "\n"
         case .env: environment(of: request.account)
         case .xoauth2: Base64.encode("user=\(try request.saslUser())\u{1}auth=\(try authorization)\u{1}\u{1}") + "\n"
@@ -304,6 +307,16 @@ struct AcquiredToken {
             }
             return "\(tokenType) \(accessToken)"
         }
+    }
+
+    /// The headers of a request as a JSON object.
+    ///
+    /// - Parameter proof: the value of the DPoP header; nil for none.
+    func headers(with proof: String? = nil) throws(Report) -> JSONObjectText {
+        var object = JSONObjectText()
+        object.add("Authorization", JSONText.quote(try authorization))
+        object.add("DPoP", proof.map(JSONText.quote))
+        return object
     }
 
     /// The reply as a JSON object.
