@@ -145,7 +145,7 @@ struct ReadmeTests {
         .filter { words in
             words.allSatisfy { $0.allSatisfy { $0.isASCII } }
                 && !words.contains { $0.contains(/[\[|]|^[A-Z]{3,}$|^\$\{/) }
-                && !["agent", "callback", "help", "login", "watch"].contains(words.first)
+                && !["agent", "bazel-credential", "callback", "forward", "help", "login", "watch"].contains(words.first)
         }
     }
 }
