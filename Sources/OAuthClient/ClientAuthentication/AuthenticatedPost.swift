@@ -20,6 +20,8 @@ struct AuthenticatedPost: Sendable {
     let correlationID: String
     /// Whether the server has answered this grant with tokens before.
     var workedBefore = false
+    /// Whether it sends a refresh token in order to spend it.
+    var isRefresh = false
     var deadline: ContinuousClock.Instant
     /// When to stop reading an answer that comes late; nil stops at the deadline.
     var patience: HTTPTransport.Patience?
@@ -176,7 +178,8 @@ struct AuthenticatedPost: Sendable {
                     body,
                     from: endpoint,
                     profile: profile,
-                    workedBefore: workedBefore
+                    workedBefore: workedBefore,
+                    isRefresh: isRefresh
                 )
                 if isBound { signal.signs.insert(.showedProof) }
                 if isBound, signal.error == nil, Self.wantsNonce(answer) { signal.error = "use_dpop_nonce" }

@@ -82,6 +82,7 @@ struct TokenRefresh: Sendable {
         let profile = request.client.profile
         var post = servers.post(from: request.client, to: profile?.refreshEndpoint ?? metadata.tokenEndpoint, metadata)
         post.workedBefore = request.hasWorkedBefore
+        post.isRefresh = true
         post.deadline = deadline
         post.format = profile?.bodyFormat ?? .form
         post.isQuery = profile?.refreshForm.method == .get

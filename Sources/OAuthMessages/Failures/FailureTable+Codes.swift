@@ -104,6 +104,14 @@ extension FailureTable {
             "the server requires the user to sign in"
         ),
         FailureRow(
+            "refresh denied",
+            // Okta, whose access policies are evaluated at each request. At a sign-in, it is the person's "no".
+            Condition(status: believed, anyCode: ["access_denied"], sign: .refreshDenied),
+            .refusedHere,
+            "an access policy keeps the user out",
+            remedy: .policyReview
+        ),
+        FailureRow(
             "grant ended",
             Condition(status: believed, anyCode: ["invalid_grant"]),
             .grantEnded,
@@ -119,7 +127,7 @@ extension FailureTable {
                     "invalid refresh token",
                     // Yahoo, which also uses invalid_refresh_token.
                     "token_expired", "account_not_authorized",
-                    // Slack. Cloud Foundry's UAA, with 401; a refresh sends no other token.
+                    // Slack. Cloud Foundry's UAA, with 401 (InvalidTokenException.java); a refresh sends no other token.
                     "token_revoked", "account_inactive", "invalid_token",
                 ]
             ),

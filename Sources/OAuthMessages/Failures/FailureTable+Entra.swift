@@ -11,8 +11,9 @@ internal import RefreshCore
 /// | `grantEnded` | `interaction-required` | 3 | only if a caller needs a token | the person, by a sign-in |
 ///
 /// Source: "Microsoft Entra authentication and authorization error codes",
-/// https://learn.microsoft.com/en-us/entra/identity-platform/reference-error-codes. It does not have 50005 (platform),
-/// 53009, 530003, 530033 (device codes), 9002326 and 9002327: these are from people's reports, and from
+/// https://learn.microsoft.com/en-us/entra/identity-platform/reference-error-codes. It does not have 50142, 53009, 70044,
+/// 500121, 500133, 530003, 530033 (device codes), 700003, 700081, 9002326, 9002327 and the codes of federated credentials
+/// (70021, 700211 to 700213): these are from Microsoft's other pages and libraries, from people's reports, and from
 /// https://login.microsoftonline.com/error.
 extension FailureTable {
     /// The codes that say nothing about the grant itself. They are compared before everything else.
@@ -41,7 +42,7 @@ extension FailureTable {
         ),
         row(
             "disabled app",
-            [70001, 7000112, 7000113, 1000031],
+            [70001, 7000112, 1000031],
             .misconfigured,
             "the app is disabled, or cannot be used in this organization",
             .enabledApp

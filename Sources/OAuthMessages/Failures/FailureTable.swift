@@ -236,6 +236,9 @@ package enum FailureSign: String, Hashable, Sendable, CaseIterable {
     /// other gateways do.
     case gatewayMessage
     /// The answer asks for the client's credentials: `WWW-Authenticate: Basic` (RFC 6749 §5.2).
+    /// The answer is to a refresh. With 401 it counts only if its description names a policy: others deny a client so
+    /// (Atlassian).
+    case refreshDenied
     case clientChallenge
     /// This machine's clock shows a time before this program was written, at which no certificate can be valid.
     case implausibleClock
@@ -248,7 +251,8 @@ extension FailureSignal {
         _ body: AnswerBody,
         from endpoint: Endpoint,
         profile: ProviderProfile? = nil,
-        workedBefore: Bool
+        workedBefore: Bool,
+        isRefresh: Bool = false
     ) {
         let reading = ErrorReading(body.fields)
         status = answer.status
@@ -268,6 +272,8 @@ extension FailureSignal {
         if error == nil, reading.providerCode == nil, reading.message != nil, body.fields["errors"] == nil {
             signs.insert(.gatewayMessage)
         }
+        let namesPolicy = reading.description?.lowercased().contains("policy") ?? false
+        if isRefresh, answer.status != 401 || namesPolicy { signs.insert(.refreshDenied) }
     }
 
     /// The signal of an exchange without an answer.

@@ -132,6 +132,7 @@ struct FailureTableTests {
         answered("grant ended", 400, .grantEnded, error: "invalid_grant"),
         answered("grant ended", 400, .grantEnded, codes: ["invalid_grant"]),
         answered("grant ended", 401, .grantEnded, error: "invalid_grant"),
+        answered("refresh denied", 400, .refusedHere, error: "access_denied", signs: [.refreshDenied]),
         answered("grant ended", 200, .grantEnded, error: "invalid_grant"),
         answered("provider's word for invalid_grant", 200, .grantEnded, error: "bad_refresh_token"),
         answered("provider's word for invalid_grant", 401, .grantEnded, error: "invalid_token"),
