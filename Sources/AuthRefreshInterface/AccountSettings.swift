@@ -13,6 +13,8 @@ package struct AccountSettings: Hashable, Sendable {
     package var selfRegistered: Bool?
     package var clientAuthentication: String?
     package var clientKeyId: String?
+    package var clientAssertionFile: String?
+    package var clientCapabilities: [String]?
     package var teamId: String?
     package var dpop: Bool?
     package var acceptBearer: Bool?
@@ -185,6 +187,20 @@ package struct Setting: Sendable {
             option: "client-key-id",
             phrase: "the key's name",
             label: "client key"
+        ),
+        Setting(
+            "clientAssertionFile",
+            .text(\.clientAssertionFile),
+            option: "client-assertion-file",
+            phrase: "the file with the client's assertion",
+            label: "assertion file"
+        ),
+        Setting(
+            "clientCapabilities",
+            .list(\.clientCapabilities),
+            option: "client-capability",
+            phrase: "a capability of the client",
+            label: "capability"
         ),
         Setting("teamId", .text(\.teamId), option: "team-id", phrase: "the team's identifier", label: "team"),
         Setting("dpop", .flag(\.dpop), option: "dpop", phrase: "the account's key", label: "dpop", change: .none),

@@ -4,6 +4,7 @@ extension Setting {
         if let setting = named(field) { return setting.phrase }
         return switch field {
         case "clientSecret", "keepSecret": "the client secret"
+        case "clientSecretExpiresAtUSec": "the end of the client secret"
         case "clientKey": "the client's key"
         case "register": "a new client"
         case "registration": "the client's registration"

@@ -13,6 +13,11 @@ package struct ClientRegistration: Equatable, Sendable {
     package var clientKey: Secret?
     /// The server's name for that key (`kid`); nil if the key file has it, or if it is not needed.
     package var clientKeyID: String?
+    /// The absolute path of a file with a client assertion that another issuer made (RFC 7523 §2.2), which proves the
+    /// client's identity instead of a secret or key; nil if there is none.
+    package var clientAssertionFile: String?
+    /// What the client says in each request for tokens that it can do (Entra's `xms_cc`).
+    package var clientCapabilities: [String]
     /// Apple's identifier of the developer team. If it is set, each request gets a client secret made from the key.
     package var teamID: String?
     /// The key that the account's tokens are bound to (RFC 9449); nil for bearer tokens.
@@ -57,6 +62,8 @@ package struct ClientRegistration: Equatable, Sendable {
         clientSecretExpiresAt: Timestamp? = nil,
         clientKey: Secret? = nil,
         clientKeyID: String? = nil,
+        clientAssertionFile: String? = nil,
+        clientCapabilities: [String] = [],
         teamID: String? = nil,
         dpopKey: Secret? = nil,
         acceptsBearer: Bool = false,
@@ -78,6 +85,8 @@ package struct ClientRegistration: Equatable, Sendable {
         self.clientSecretExpiresAt = clientSecretExpiresAt
         self.clientKey = clientKey
         self.clientKeyID = clientKeyID
+        self.clientAssertionFile = clientAssertionFile
+        self.clientCapabilities = clientCapabilities
         self.teamID = teamID
         self.dpopKey = dpopKey
         self.acceptsBearer = acceptsBearer

@@ -112,10 +112,10 @@ package struct FailureDetail: Hashable, Sendable {
     package var correlationID: String?
     /// The account that caused the failure, because this account's token is derived from its token; nil if none did.
     package var source: AccountName?
-    /// A specific problem that this client found itself; nil if there is none. It is not stored.
+    /// A specific problem that this client found itself; nil if there is none.
     package var finding: Finding?
 
-    package enum Finding: Hashable, Sendable {
+    package enum Finding: String, Codable, Hashable, Sendable {
         /// The server has no device authorization endpoint (RFC 8628 §3.1), or does not publish one.
         case noDeviceEndpoint
         /// The ID token is missing or wrong.
@@ -124,6 +124,8 @@ package struct FailureDetail: Hashable, Sendable {
         case clientForgotten
         /// The registration endpoint is a page for people. The description has its address.
         case registrationPage
+        /// The file with the client's assertion is unusable, or the server does not accept the assertion in it.
+        case clientAssertion
     }
 
     package init(
@@ -155,7 +157,17 @@ extension FailureDetail: Codable {
         case summary, httpStatus
         case oauthError = "error"
         case oauthErrorDescription = "errorDescription"
-        case subError, providerCode, correlationID, source
+        case subError, providerCode, correlationID, source, finding
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A finding that only a later version knows is none.
+    fileprivate func decodeIfPresent(
+        _: FailureDetail.Finding.Type,
+        forKey key: Key
+    ) throws -> FailureDetail.Finding? {
+        try decodeIfPresent(String.self, forKey: key).flatMap(FailureDetail.Finding.init)
     }
 }
 

@@ -63,7 +63,6 @@ package struct AssertionTerms: Hashable, Sendable {
     /// From `iat` to `exp`; nil uses the shortest time that clock differences allow.
     package var lifetime: Duration?
 
-
     package init(subject: String? = nil, audience: String? = nil, lifetime: Duration? = nil) {
         self.subject = subject
         self.audience = audience
@@ -77,13 +76,14 @@ package struct ExchangeTerms: Hashable, Sendable {
     package var subject: SourceToken
     /// The token of the party that acts for the subject; nil for the client itself.
     package var actor: SourceToken?
-    /// The requested type of token; nil leaves the choice to the server.
-    package var requestedType: TokenTypeIdentifier?
+    /// The URI of the requested type of token (RFC 8693 §3), which may be one that only the server knows; nil leaves the
+    /// choice to the server.
+    package var requestedType: String?
     /// The program that created the account or changed it last; nil if unknown. The exchange is made on its behalf, so
     /// the source's list of allowed callers must name it.
     package var deriver: SeenProgram?
 
-    package init(subject: SourceToken, actor: SourceToken? = nil, requestedType: TokenTypeIdentifier? = nil) {
+    package init(subject: SourceToken, actor: SourceToken? = nil, requestedType: String? = nil) {
         self.subject = subject
         self.actor = actor
         self.requestedType = requestedType

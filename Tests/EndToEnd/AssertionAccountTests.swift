@@ -106,6 +106,49 @@ struct AssertionAccountTests {
         }
     }
 
+    /// A token as a platform writes it for its programs, valid for a quarter of an hour.
+    private static func projectedToken(_ key: P256.Signing.PrivateKey, aud: String) throws -> String {
+        let exp = Int(Date.now.timeIntervalSince1970) + 900
+        let parts = [#"{"alg":"ES256"}"#, #"{"iss":"app","sub":"app","aud":"\#(aud)","exp":\#(exp)}"#]
+            .map { Data($0.utf8).base64URL }
+        let signature = try key.signature(for: Data(parts.joined(separator: ".").utf8))
+        return (parts + [signature.rawRepresentation.base64URL]).joined(separator: ".")
+    }
+
+    @Test func `a client shows the assertion in a file, and goes on when a missing one is there again`() async throws {
+        let key = P256.Signing.PrivateKey()
+        let client = DemoClient(
+            id: "app",
+            authentication: .privateKey(pem: key.publicKey.pemRepresentation),
+            serviceScope: "deploy"
+        )
+        try await withIssuer(clients: [client]) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let file = try stage.folder.write(Self.projectedToken(key, aud: url) + "\n", to: "token")
+            let added = try await stage.authctl(
+                ["account", "add", "ci", "--issuer", url, "--client-id", "app", "--grant", "client-credentials"]
+                    + ["--scope", "deploy", "--client-assertion-file", file]
+            )
+            #expect(added.end == .exited(0), "\(added)")
+            #expect(try await stage.status("ci").state == "fresh")
+
+            try FileManager.default.removeItem(atPath: file)
+            let sent = await issuer.counters.tokenRequests
+            let missing = try await stage.authctl("refresh", "ci")
+            #expect(missing.end == .exited(75) && missing.errors.contains("the client's assertion"), "\(missing)")
+            let status = try await stage.authctl("status", "ci")
+            #expect(status.output.contains("--client-assertion-file FILE"), "\(status)")
+            #expect(await issuer.counters.tokenRequests == sent)
+            #expect(try await stage.authctl("token", "ci").end == .exited(0))
+
+            _ = try stage.folder.write(Self.projectedToken(key, aud: url), to: "token")
+            #expect(try await stage.authctl("refresh", "ci").end == .exited(0))
+            #expect(try await stage.authctl("account", "show", "ci").output.contains(file))
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
     @Test func `an assertion's required settings are demanded, and refused for other grants`() async throws {
         try await withIssuer { _, url in
             let stage = try DaemonStage()
@@ -117,5 +160,12 @@ struct AssertionAccountTests {
             #expect(personal.end == .exited(65) && personal.errors.contains("--grant jwt-bearer"), "\(personal)")
             #expect(try await daemon.terminate() == .exited(0))
         }
+    }
+}
+
+extension Data {
+    /// Without padding (RFC 7515 §2).
+    fileprivate var base64URL: String {
+        base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

@@ -16,6 +16,8 @@ extension AccountSettings {
         selfRegistered = registration.wasSelfRegistered ? true : nil
         clientAuthentication = registration.authentication?.rawValue
         clientKeyId = registration.clientKeyID
+        clientAssertionFile = registration.clientAssertionFile
+        clientCapabilities = registration.clientCapabilities.isEmpty ? nil : registration.clientCapabilities
         teamId = registration.teamID
         dpop = registration.dpopKey == nil ? nil : true
         acceptBearer = registration.acceptsBearer ? true : nil
@@ -28,7 +30,7 @@ extension AccountSettings {
         subjectTokenType = registration.serviceGrant?.exchange?.subject.type.rawValue
         actorAccount = registration.serviceGrant?.exchange?.actor?.account.text
         actorTokenType = registration.serviceGrant?.exchange?.actor?.type.rawValue
-        requestedTokenType = registration.serviceGrant?.exchange?.requestedType?.rawValue
+        requestedTokenType = registration.serviceGrant?.exchange?.requestedType
         scopes = registration.scopes
         refreshParameters = registration.refreshParameters
         authorizationParameters =
@@ -112,6 +114,8 @@ extension AccountSettings {
             clientID: clientId ?? "",
             authentication: try word(clientAuthentication, "clientAuthentication"),
             clientKeyID: clientKeyId,
+            clientAssertionFile: clientAssertionFile,
+            clientCapabilities: clientCapabilities ?? [],
             teamID: teamId,
             acceptsBearer: acceptBearer ?? false,
             idTokenAlgorithm: idTokenAlgorithm,
@@ -176,7 +180,7 @@ extension AccountSettings {
                 ExchangeTerms(
                     subject: subject,
                     actor: try source(actorAccount, "actorAccount", actorTokenType, "actorTokenType"),
-                    requestedType: try word(requestedTokenType, "requestedTokenType")
+                    requestedType: requestedTokenType
                 )
             )
         }

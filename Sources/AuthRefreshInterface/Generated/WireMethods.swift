@@ -414,6 +414,9 @@ package enum UpdateAccount {
         package var clear: [String]?
         /// The client secret. Absent: as it is.
         package var clientSecret: String?
+        /// When the server stops accepting the client secret, µs since 1970. Absent: unknown or never for a new secret,
+        /// else as it is.
+        package var clientSecretExpiresAtUSec: Int64?
         /// The client's private key. Absent: as it is.
         package var clientKey: String?
         /// A refresh token from elsewhere that belongs to these settings, up to 65536 bytes. The daemon imports it as
@@ -443,6 +446,7 @@ package enum UpdateAccount {
             account: String,
             clear: [String]? = nil,
             clientSecret: String? = nil,
+            clientSecretExpiresAtUSec: Int64? = nil,
             clientKey: String? = nil,
             refreshToken: String? = nil,
             keepSecret: Bool? = nil,
@@ -455,6 +459,7 @@ package enum UpdateAccount {
             self.account = account
             self.clear = clear
             self.clientSecret = clientSecret
+            self.clientSecretExpiresAtUSec = clientSecretExpiresAtUSec
             self.clientKey = clientKey
             self.refreshToken = refreshToken
             self.keepSecret = keepSecret
@@ -469,6 +474,7 @@ package enum UpdateAccount {
             case account
             case clear
             case clientSecret
+            case clientSecretExpiresAtUSec
             case clientKey
             case refreshToken
             case keepSecret
@@ -483,6 +489,7 @@ package enum UpdateAccount {
             account = try members.decode(String.self, forKey: .account)
             clear = try members.decodeIfPresent([String].self, forKey: .clear)
             clientSecret = try members.decodeIfPresent(String.self, forKey: .clientSecret)
+            clientSecretExpiresAtUSec = try members.decodeIfPresent(Int64.self, forKey: .clientSecretExpiresAtUSec)
             clientKey = try members.decodeIfPresent(String.self, forKey: .clientKey)
             refreshToken = try members.decodeIfPresent(String.self, forKey: .refreshToken)
             keepSecret = try members.decodeIfPresent(Bool.self, forKey: .keepSecret)
@@ -498,6 +505,7 @@ package enum UpdateAccount {
             try members.encode(account, forKey: .account)
             try members.encodeIfPresent(clear, forKey: .clear)
             try members.encodeIfPresent(clientSecret, forKey: .clientSecret)
+            try members.encodeIfPresent(clientSecretExpiresAtUSec, forKey: .clientSecretExpiresAtUSec)
             try members.encodeIfPresent(clientKey, forKey: .clientKey)
             try members.encodeIfPresent(refreshToken, forKey: .refreshToken)
             try members.encodeIfPresent(keepSecret, forKey: .keepSecret)

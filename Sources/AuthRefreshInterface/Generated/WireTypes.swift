@@ -152,7 +152,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     /// unknown, never, or a use of the refresh token may move the end.
     package var grantEndsAtUSec: Int64?
     /// When the server stops accepting the client secret, µs since 1970. The server said so when the client was
-    /// registered. Absent: unknown or never.
+    /// registered, or its owner when the secret was set. Absent: unknown or never.
     package var clientSecretExpiresAtUSec: Int64?
     /// How far the server's clock is ahead of ours, in seconds. Negative: it is behind. Absent: no answer has told yet.
     package var clockSkewSec: Int64?

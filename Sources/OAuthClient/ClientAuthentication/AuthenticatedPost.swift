@@ -49,6 +49,8 @@ struct AuthenticatedPost: Sendable {
         let row: FailureRow?
         /// The form in which the server accepted the secret; nil if this exchange did not show it.
         let foundEncoding: BasicCredentialEncoding?
+        /// The client assertion that was read from a file; nil if none was. Server's texts must not show it.
+        var assertion: Secret?
     }
 
     /// Posts `fields`. `isSuccess` says which answers are successes.
@@ -56,6 +58,9 @@ struct AuthenticatedPost: Sendable {
         _ fields: [(name: String, value: String)],
         isSuccess: @Sendable (Answer, AnswerBody) -> Bool
     ) async -> Conclusion {
+        // Claims are for tokens only.
+        let isForTokens = fields.contains { $0.name == "grant_type" }
+        let fields = isForTokens ? registration.claimingCapabilities(in: fields) : fields
         let client = MetadataCache.ClientAt(endpoint: endpoint, clientID: registration.clientID)
         let learned = servers.cache.learnedForm(of: client)
         var credentials = firstGuess(learned)
@@ -109,7 +114,8 @@ struct AuthenticatedPost: Sendable {
     }
 
     private var isMethodChosen: Bool {
-        registration.authentication != nil || profile?.authentication != nil || profile?.clientSecretScheme == .bearer
+        registration.authentication != nil || registration.clientAssertionFile != nil
+            || profile?.authentication != nil || profile?.clientSecretScheme == .bearer
     }
 
     /// The other forms, in the order in which to try them: the other encoding of the secret, `client_id` also in the
@@ -119,6 +125,8 @@ struct AuthenticatedPost: Sendable {
     ///   the forms of a client about which nothing was learned come first.
     private func alternatives(to credentials: ClientCredentials, isLearned: Bool) -> [ClientCredentials] {
         guard !isSentOnce else { return [] }
+        // We do not choose the audience of another issuer's assertion.
+        guard registration.clientAssertionFile == nil else { return [] }
         if isLearned {
             let first = firstGuess(nil)
             return ([first] + alternatives(to: first, isLearned: false)).filter { !$0.hasForm(of: credentials) }
@@ -168,8 +176,12 @@ struct AuthenticatedPost: Sendable {
         _ credentials: ClientCredentials,
         _ isSuccess: (Answer, AnswerBody) -> Bool
     ) async -> Conclusion {
+        var foreign: Secret?
         do throws(TransportFailure) {
-            let answer = try await answer(to: fields, credentials)
+            if credentials.method == .privateKeyJWT, let path = registration.clientAssertionFile {
+                foreign = try await servers.assertionFiles.assertion(in: path, at: servers.configuration.now())
+            }
+            let answer = try await answer(to: fields, credentials, foreign)
             let body = AnswerBody(answer)
             var row: FailureRow?
             if !isSuccess(answer, body) {
@@ -191,7 +203,8 @@ struct AuthenticatedPost: Sendable {
                 answer: .success(answer),
                 body: body,
                 row: row,
-                foundEncoding: isFound ? credentials.encoding : nil
+                foundEncoding: isFound ? credentials.encoding : nil,
+                assertion: foreign
             )
         } catch {
             let signal = FailureSignal(error, now: servers.configuration.now())
@@ -202,9 +215,12 @@ struct AuthenticatedPost: Sendable {
 
     /// Sends one request and reads its answer. Sends a second request if the server refused only the proof in the first:
     /// it asked for its DPoP nonce, or the refusal shows that its clock differs from the one by which the proof was made.
+    ///
+    /// - Parameter foreign: another issuer's assertion about the client; nil if the client makes its own.
     private func answer(
         to fields: [(name: String, value: String)],
-        _ credentials: ClientCredentials
+        _ credentials: ClientCredentials,
+        _ foreign: Secret?
     ) async throws(TransportFailure) -> Answer {
         let identity = ClientIdentity(registration, credentials.method)
         let alias = identity.flatMap { _ in metadata?.mutualTLSAlias(of: endpoint) }
@@ -215,8 +231,8 @@ struct AuthenticatedPost: Sendable {
             let now = servers.configuration.now() + skew
             // An assertion is made for each request, because its `jti` can be used only once.
             let isNamed = namesClient && credentials.method == .none
-            let signed = try isNamed ? nil : assertion(of: credentials, at: now)
-            let own = isNamed ? [] : credentials.fields(signed)
+            let signed = try isNamed || foreign != nil ? nil : assertion(of: credentials, at: now)
+            let own = isNamed ? [] : credentials.fields(foreign ?? signed)
             // Some requests name the client in their own fields, whatever the method.
             let all = fields + own.filter { own in !fields.contains { $0.name == own.name } }
             let request = HTTPTransport.Request(

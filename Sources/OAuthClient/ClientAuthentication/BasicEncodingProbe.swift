@@ -69,7 +69,8 @@ struct BasicEncodingProbe: Sendable {
         let isOpen =
             switch guess.method {
             case .clientSecretBasic: guess.scheme == .basic && (!isChosen || isEncodingOpen)
-            case .clientSecretJWT, .privateKeyJWT: client.profile?.assertionAudience == nil
+            case .clientSecretJWT, .privateKeyJWT:
+                client.profile?.assertionAudience == nil && client.registration.clientAssertionFile == nil
             case .none, .clientSecretPost, .tlsClientAuth, .selfSignedTLSClientAuth: false
             }
         guard isOpen else { return nil }

@@ -31,13 +31,27 @@ extension RequestingClient {
         hiding secrets: [Secret],
         now: Timestamp
     ) -> RefreshFailure {
-        let all = secrets + (registration.clientSecret.map { [$0] } ?? [])
+        let all = secrets + [registration.clientSecret, conclusion.assertion].compactMap(\.self)
         var failure = RefreshFailure(conclusion, hiding: all, correlationID: correlationID, now: now)
         // Servers delete clients that nobody used for some time, or that were there before their database was new.
         if registration.isSelfRegistered, failure.detail.deniesClient {
             failure.detail.summary = "the server no longer accepts the client that it registered for this account"
             failure.detail.finding = .clientForgotten
         }
+        if registration.clientAssertionFile != nil,
+            failure.detail.deniesClient || conclusion.row?.remedy == .credential
+                || conclusion.transportCause.map(Self.assertionCauses.contains) == true
+        {
+            failure.detail.finding = .clientAssertion
+        }
         return failure
+    }
+    private static let assertionCauses: Set<TransportCause> = [.assertionFile, .assertionFileHangs, .assertionExpired]
+}
+
+extension AuthenticatedPost.Conclusion {
+    /// Why no answer came; nil if one did.
+    fileprivate var transportCause: TransportCause? {
+        if case .failure(let failure) = answer { failure.cause } else { nil }
     }
 }

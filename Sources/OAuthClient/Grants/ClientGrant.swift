@@ -22,7 +22,7 @@ package struct TokenExchange: Sendable {
     /// The type of `actorToken`; sent only with it.
     package var actorTokenType: TokenTypeIdentifier
     /// The type of token to ask for; nil leaves it to the server.
-    package var requestedTokenType: TokenTypeIdentifier?
+    package var requestedTokenType: String?
 
     package init(subjectToken: Secret, subjectTokenType: TokenTypeIdentifier = .accessToken) {
         self.subjectToken = subjectToken
@@ -110,7 +110,7 @@ extension TokenExchange {
         if let actorToken {
             fields += [("actor_token", actorToken.reveal()), ("actor_token_type", actorTokenType.rawValue)]
         }
-        if let requestedTokenType { fields.append(("requested_token_type", requestedTokenType.rawValue)) }
+        if let requestedTokenType { fields.append(("requested_token_type", requestedTokenType)) }
         return fields
     }
 }

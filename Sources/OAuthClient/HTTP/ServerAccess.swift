@@ -8,6 +8,7 @@ final class ServerAccess: Sendable {
     let transport: RememberingTransport
     let cache: MetadataCache
     let keySets: KeySetCache
+    let assertionFiles = AssertionFiles()
 
     init(configuration: OAuthClientConfiguration, exchanges: Exchanges) {
         self.configuration = configuration

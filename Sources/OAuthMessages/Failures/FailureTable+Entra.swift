@@ -84,7 +84,7 @@ extension FailureTable {
         ),
         row(
             "client's own credential",
-            [500133, 700027, 700030, 7000215, 7000222],
+            [70021, 500133, 700027, 700030, 700211, 700212, 700213, 700229, 7000215, 7000222],
             .misconfigured,
             "the server does not accept this client's credentials",
             .credential

@@ -60,6 +60,24 @@ extension FailureTable {
             "the configured CA file could not be read in time: its file system does not answer"
         ),
         FailureRow(
+            "assertion file",
+            Condition(transport: [.assertionFile], wasSent: false),
+            .unreachable,
+            "the file with the client's assertion cannot be read, or holds no signed token"
+        ),
+        FailureRow(
+            "assertion file hangs",
+            Condition(transport: [.assertionFileHangs], wasSent: false),
+            .unreachable,
+            "the file with the client's assertion could not be read in time: its file system does not answer"
+        ),
+        FailureRow(
+            "assertion expired",
+            Condition(transport: [.assertionExpired], wasSent: false),
+            .unreachable,
+            "the client's assertion in the file has expired, and nobody has written a new one"
+        ),
+        FailureRow(
             "client key",
             Condition(transport: [.clientKey]),
             .misconfigured,

@@ -42,7 +42,7 @@ package struct FailureRow: Hashable, Sendable {
     package let summary: String
     package let consequence: Consequence?
     /// Who can help; nil if the class alone says that.
-    let remedy: Remedy?
+    package let remedy: Remedy?
 
     init(
         _ name: String,
@@ -182,6 +182,12 @@ package enum TransportCause: String, Hashable, Sendable, CaseIterable {
     case authorityFileHangs
     /// The client's key cannot be read, or cannot sign with an algorithm that the server accepts.
     case clientKey
+    /// The file with the client's assertion cannot be read, or holds no signed token.
+    case assertionFile
+    /// The file with the client's assertion could not be read in time.
+    case assertionFileHangs
+    /// The assertion in the file has expired.
+    case assertionExpired
     /// The method needs a certificate, and the client's key comes without one.
     case clientCertificate
     case timeLimit
@@ -230,15 +236,15 @@ package enum FailureSign: String, Hashable, Sendable, CaseIterable {
     case showedProof
     /// The description says that the refresh token is dead.
     case refreshTokenCalledDead
+    /// The answer is to a refresh. With 401 it counts only if its description names a policy: others deny a client so
+    /// (Atlassian).
+    case refreshDenied
     /// The provider's profile describes this answer as the end of a grant.
     case grantEnded
     /// The answer has only the field `message`. No authorization server's error has it alone, but those of AWS and
     /// other gateways do.
     case gatewayMessage
     /// The answer asks for the client's credentials: `WWW-Authenticate: Basic` (RFC 6749 §5.2).
-    /// The answer is to a refresh. With 401 it counts only if its description names a policy: others deny a client so
-    /// (Atlassian).
-    case refreshDenied
     case clientChallenge
     /// This machine's clock shows a time before this program was written, at which no certificate can be valid.
     case implausibleClock
@@ -266,14 +272,14 @@ extension FailureSignal {
         if answer.isRedirect(awayFrom: endpoint) { signs.insert(.redirectElsewhere) }
         if answer.challenges.contains(where: { $0.scheme == "basic" }) { signs.insert(.clientChallenge) }
         if workedBefore { signs.insert(.workedBefore) }
+        let namesPolicy = reading.description?.lowercased().contains("policy") ?? false
+        if isRefresh, answer.status != 401 || namesPolicy { signs.insert(.refreshDenied) }
         if reading.callsRefreshTokenDead { signs.insert(.refreshTokenCalledDead) }
         let isNamed = profile?.grantEnded.contains { $0.fits(answer, body, workedBefore: workedBefore) } ?? false
         if isNamed { signs.insert(.grantEnded) }
         if error == nil, reading.providerCode == nil, reading.message != nil, body.fields["errors"] == nil {
             signs.insert(.gatewayMessage)
         }
-        let namesPolicy = reading.description?.lowercased().contains("policy") ?? false
-        if isRefresh, answer.status != 401 || namesPolicy { signs.insert(.refreshDenied) }
     }
 
     /// The signal of an exchange without an answer.

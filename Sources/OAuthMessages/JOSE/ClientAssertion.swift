@@ -37,6 +37,13 @@ package enum ClientAssertion {
         )
     }
 
+    /// When a token that another issuer made expires (`exp`); nil if it does not say.
+    ///
+    /// - Throws: an error about the form of what is no signed token.
+    package static func expiry(of token: Secret) throws(JOSEError) -> Timestamp? {
+        try CompactJWS(token).payload.date("exp")
+    }
+
     /// An assertion grant: `issuer` vouches for `subject` (RFC 7523 §3).
     ///
     /// - Parameters:

@@ -99,7 +99,8 @@ package struct AuthorizationParameters {
     package var all: [(name: String, value: String)] {
         let own = required + asked
         let extra = usual.filter { name, _ in !own.contains { $0.name == name } }
-        return own + extra.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        let all = own + extra.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        return request.client.registration.claimingCapabilities(in: all)
     }
 
     /// The scopes to ask the person for: the request's, or else the account's, or else the profile's.

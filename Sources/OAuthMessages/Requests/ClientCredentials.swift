@@ -43,7 +43,10 @@ package struct ClientCredentials: Sendable {
         profile: ProviderProfile?,
         offered: [String]?
     ) -> ClientAuthentication {
-        if let method = registration.authentication ?? profile?.authentication { return method }
+        if let method = registration.authentication { return method }
+        // The server sees a `client_assertion` as that of a key.
+        if registration.clientAssertionFile != nil { return .privateKeyJWT }
+        if let method = profile?.authentication { return method }
         // Apple's client secret is made for each request, and sent as any other secret.
         if registration.teamID != nil { return .clientSecretPost }
         guard registration.clientSecret != nil else {

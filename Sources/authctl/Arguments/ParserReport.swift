@@ -92,6 +92,12 @@ extension GrantOption: ExpressibleByArgument {}
 
 extension TokenTypeOption: ExpressibleByArgument {}
 
+extension CalendarDate: ExpressibleByArgument {
+    init?(argument: String) {
+        self.init(argument)
+    }
+}
+
 extension LengthOfTime: ExpressibleByArgument {
     init?(argument: String) {
         self.init(argument)

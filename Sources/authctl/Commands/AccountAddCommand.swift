@@ -147,8 +147,14 @@ struct AccountAddCommand: ParsableCommand {
     @Option(help: "Which of its tokens is sent. Default: access_token.")
     var actorTokenType: TokenTypeOption?
 
-    @Option(help: "The type of token to ask for. Default: the server chooses.")
-    var requestedTokenType: TokenTypeOption?
+    @Option(
+        help: ArgumentHelp(
+            "The type of token to ask for: a URI, or the last word of one in urn:ietf:params:oauth:token-type. Default: the server chooses.",
+            valueName: "type"
+        ),
+        completion: .list(TokenTypeOption.allCases.map(\.rawValue))
+    )
+    var requestedTokenType: String?
 
     @OptionGroup var output: OutputOptions
 
@@ -226,7 +232,8 @@ struct AccountAddCommand: ParsableCommand {
             clientKey: key?.reveal(),
             refreshToken: file?.token,
             register: register ? true : nil,
-            initialAccessToken: initialAccessToken
+            initialAccessToken: initialAccessToken,
+            clientSecretExpiresAtUSec: options.clientSecretExpires?.startsAtUSec
         )
         return (try add(parameters, &daemon), asked.isDialogue)
     }
@@ -275,7 +282,7 @@ struct AccountAddCommand: ParsableCommand {
         settings.subjectTokenType = subjectTokenType?.identifier
         settings.actorAccount = actorAccount
         settings.actorTokenType = actorTokenType?.identifier
-        settings.requestedTokenType = requestedTokenType?.identifier
+        settings.requestedTokenType = requestedTokenType.map(TokenTypeOption.identifier)
     }
 
     /// Whether the key file names the client, as Google's do. With other files, the daemon reports the missing ID.

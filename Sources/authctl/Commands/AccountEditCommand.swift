@@ -99,6 +99,7 @@ struct AccountEditCommand: ParsableCommand {
         let client = try options.client(account: account)
         parameters.clientSecret = client?.secret?.reveal()
         parameters.settings.clientId = client?.id ?? options.clientId
+        parameters.clientSecretExpiresAtUSec = options.clientSecretExpires?.startsAtUSec
         parameters.clientKey = try options.clientKey()?.reveal()
         parameters.keepSecret = keepSecret ? true : nil
         parameters.register = register ? true : nil

@@ -64,7 +64,8 @@ struct AccountQuestions {
         hasRedirect = options.redirectUri != nil || options.redirectScheme != nil
         self.isForPerson = isForPerson
         self.hasNoClientId = hasNoClientId
-        hasSecret = client?.secret != nil || options.clientKeyFile != nil
+        hasSecret =
+            client?.secret != nil || options.clientKeyFile != nil || options.clientAssertionFile != nil
         if let server = client?.server { try take(server) }
     }
 

@@ -38,6 +38,9 @@ enum TokenTypeOption: String, CaseIterable, Sendable {
     /// The full name on the wire.
     var identifier: String { Self.prefix + rawValue }
 
+    /// The full name of a type that a person names in full or by its last part.
+    static func identifier(_ name: String) -> String { name.contains(":") ? name : prefix + name }
+
     /// A type's name for people, from its wire name.
     static func words(for identifier: String) -> String {
         PlainText.line(identifier.hasPrefix(prefix) ? String(identifier.dropFirst(prefix.count)) : identifier)

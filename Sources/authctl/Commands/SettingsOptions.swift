@@ -55,6 +55,14 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "When the server stops accepting the secret: 2027-05-31. You are told two weeks ahead.",
+            valueName: "date"
+        )
+    )
+    var clientSecretExpires: CalendarDate?
+
+    @Option(
+        help: ArgumentHelp(
             """
             none, client_secret_basic, client_secret_post, client_secret_jwt, private_key_jwt, tls_client_auth or \
             self_signed_tls_client_auth. Default: the daemon finds out.
@@ -82,6 +90,26 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("The id of that key (kid), as the server knows it.", valueName: "id"))
     var clientKeyId: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            The absolute path of a file with a JWT that another issuer has made about the client, such as a projected token of \
+            Kubernetes. The daemon reads it for each request, and sends it instead of a secret.
+            """,
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var clientAssertionFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What your programs can do, told to Entra (xms_cc): cp1 if they pass on claims challenges. May be given several times.",
+            valueName: "name"
+        )
+    )
+    var clientCapability: [String] = []
 
     @Option(help: ArgumentHelp("Apple's identifier of the developer team.", valueName: "id"))
     var teamId: String?
@@ -274,6 +302,8 @@ struct SettingsOptions: ParsableArguments {
         settings.clientId = clientId
         settings.clientAuthentication = clientAuth
         settings.clientKeyId = clientKeyId
+        settings.clientAssertionFile = clientAssertionFile
+        settings.clientCapabilities = clientCapability.isEmpty ? nil : clientCapability
         settings.teamId = teamId
         settings.acceptBearer = acceptBearer ? true : nil
         settings.idTokenAlgorithm = idTokenAlg

@@ -180,6 +180,7 @@ extension Account {
         return isAsked(like: other) && mine.authentication == its.authentication
             && mine.clientSecret == its.clientSecret
             && mine.clientKey == its.clientKey && mine.clientKeyID == its.clientKeyID && mine.teamID == its.teamID
+            && mine.clientAssertionFile == its.clientAssertionFile
             && mine.dpopKey == its.dpopKey && mine.refreshParameters == its.refreshParameters
     }
 
@@ -187,6 +188,7 @@ extension Account {
     func asksToRefresh(like other: Account) -> Bool {
         refreshes(like: other) && ProfileChoice(self) == ProfileChoice(other)
             && registration.serviceGrant == other.registration.serviceGrant
+            && registration.clientCapabilities == other.registration.clientCapabilities
     }
 }
 

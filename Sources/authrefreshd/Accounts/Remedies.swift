@@ -19,6 +19,7 @@ extension AccountSnapshot {
         case .fresh where lacksRefreshToken && consentMayHelp || lacksScopes: Hint(loginAgain)
         case .fresh where grantEnd != nil && lifetimeNote != nil:
             "\(Command("login", account.name.text)), before then"
+        case .retrying where failure?.detail.finding == .clientAssertion: account.name.assertionHint
         case .retrying where signInMayHelp: "if this continues: \(Command("login", account.name.text))"
         case .retrying where state.refusal?.isForSettings == true:
             failure.map {
@@ -57,6 +58,14 @@ extension Account {
         registration.serviceGrant == nil
             ? "\(Command("login", name.text)), which registers a new client"
             : Hint(Command("account", "edit", name.text, "--register"))
+    }
+}
+
+extension AccountName {
+    /// What helps an account whose client cannot prove itself with the file of its assertion.
+    fileprivate var assertionHint: Hint {
+        "look at the program that writes the file, or name another one: "
+            + Hint(Command("account", "edit", text, "--client-assertion-file", "FILE"))
     }
 }
 
@@ -101,6 +110,7 @@ extension FailureDetail {
             return "report it to the server's operator; or go without ID tokens: "
                 + Hint(edit("--provider-setting", "id_token=ignored"))
         case .clientForgotten: return "\(Command("login", account.text)), which registers a new client"
+        case .clientAssertion: return account.assertionHint
         case .registrationPage, nil: break
         }
         if let hint = remedyOfCodes(for: account, then: Command("refresh", account.text)) { return hint }

@@ -201,7 +201,8 @@ extension TransportCause {
                 )
             case (.nameResolution, _), (.connection, _), (.proxyNameResolution, _), (.proxyConnection, _),
                 (.proxySignIn, _), (.proxyRefused, _), (.proxyConfiguration, _), (.requestRefused, _), (.clientKey, _),
-                (.clientCertificate, _), (.connectionLost, _), (.other, _):
+                (.assertionFile, _), (.assertionFileHangs, _), (.assertionExpired, _), (.clientCertificate, _),
+                (.connectionLost, _), (.other, _):
                 ("no server answers at this address", .time, network)
             }
         return .error(.tls, text, of: place, needs: need, advice: advice)

@@ -69,10 +69,15 @@ struct ServiceGrantCheck {
         }
         try checkSource("subjectAccount", settings.subjectAccount, "subjectTokenType", settings.subjectTokenType)
         try checkSource("actorAccount", settings.actorAccount, "actorTokenType", settings.actorTokenType)
-        let requested = try settings.requestedTokenType.map { name throws(VarlinkError) in
-            try tokenType(name, "requestedTokenType")
+        // RFC 8693 §3: servers may know other types than the registered ones.
+        guard settings.requestedTokenType.map(RegisteredRedirect.isURI) ?? true else {
+            throw Complaint(
+                field: "requestedTokenType",
+                "it is not the URI of a token type",
+                hint: "urn:ietf:params:oauth:token-type:NAME"
+            ).error
         }
-        guard requested != .refreshToken else {
+        guard settings.requestedTokenType != TokenTypeIdentifier.refreshToken.rawValue else {
             throw Complaint(field: "requestedTokenType", "a derived account has access tokens only").error
         }
     }

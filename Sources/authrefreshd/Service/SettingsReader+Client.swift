@@ -17,7 +17,9 @@ extension SettingsReader {
         let key = clientKey.map { Secret($0) }
         let clientID = try clientID(settings, key)
         let method = try authentication(settings, hasSecret: clientSecret != nil, key)
-        let canProveItself = method != ClientAuthentication.none && (clientSecret != nil || key != nil)
+        try checkAssertionFile(settings, hasSecret: clientSecret != nil, hasKey: key != nil, method)
+        let hasProof = clientSecret != nil || key != nil || settings.clientAssertionFile != nil
+        let canProveItself = method != ClientAuthentication.none && hasProof
         let grant = ServiceGrantCheck(settings: settings, isRegistering: isRegistering)
         try grant.run(canProveItself: canProveItself, hasKey: key != nil)
         if let reserved = ReservedParameter.first(in: settings.refreshParameters ?? [:]) {
@@ -175,7 +177,7 @@ extension SettingsReader {
                 "'\(method?.rawValue ?? "")' needs a client secret",
                 hint: "--client-secret-file FILE"
             ).error
-        case .key where key == nil:
+        case .key where key == nil && settings.clientAssertionFile == nil:
             throw Complaint(
                 field: "clientAuthentication",
                 "'\(method?.rawValue ?? "")' needs the client's key",
@@ -191,6 +193,38 @@ extension SettingsReader {
         }
         if let key { try check(key, method) }
         return method
+    }
+
+    /// Refuses a file that cannot be named, or a second proof of the client's identity beside it.
+    private func checkAssertionFile(
+        _ settings: AccountSettings,
+        hasSecret: Bool,
+        hasKey: Bool,
+        _ method: ClientAuthentication?
+    ) throws(VarlinkError) {
+        for capability in settings.clientCapabilities ?? [] where !capability.isWord {
+            throw Complaint(field: "clientCapabilities", "'\(capability)' is not one word", hint: "cp1").error
+        }
+        guard let file = settings.clientAssertionFile else { return }
+        guard Self.isPath(file) else {
+            throw Complaint(field: "clientAssertionFile", "it is not an absolute path", hint: "/PATH/TO/FILE").error
+        }
+        // The key of a jwt-bearer grant signs for the person, and the assertion is about the client.
+        let isKeyUnused = hasKey && settings.grantType != ServiceGrant.Kind.jwtBearer.rawValue
+        guard !hasSecret, !isKeyUnused, settings.teamId == nil else {
+            throw Complaint(
+                field: "clientAssertionFile",
+                "the client has a secret or a key already",
+                hint: hasSecret ? "--clear client-secret" : "--clear client-key"
+            ).error
+        }
+        guard method == nil || method == .privateKeyJWT else {
+            throw Complaint(
+                field: "clientAuthentication",
+                "'\(method?.rawValue ?? "")' has no place for an assertion",
+                hint: "leave --client-auth out"
+            ).error
+        }
     }
 
     /// An unusable key is refused immediately and not at the first refresh.

@@ -66,7 +66,9 @@ struct SettingsReader {
         if isElsewhere(settings, than: account) { settings.providerSettings = change.settings.providerSettings }
         let isMoved = try choice(settings).isElsewhere(than: ProfileChoice(account))
         // The client secret, and whatever the client key signs, are only for the server that they were made for.
-        let lacksWord = secret != nil && change.clientSecret == nil || key != nil && change.clientKey == nil
+        let lacksWord =
+            secret != nil && change.clientSecret == nil || key != nil && change.clientKey == nil
+            || settings.clientAssertionFile != nil && change.settings.clientAssertionFile == nil
         guard !isMoved || !lacksWord || change.keepSecret != nil else {
             throw Complaint(
                 field: "keepSecret",
@@ -76,6 +78,14 @@ struct SettingsReader {
             ).error
         }
         let keeps = !isMoved || change.keepSecret == true
+        if !keeps { settings.clientAssertionFile = change.settings.clientAssertionFile }
+        guard change.clientSecretExpiresAtUSec == nil || change.clientSecret != nil || secret != nil else {
+            throw Complaint(
+                field: "clientSecretExpiresAtUSec",
+                "'\(account.name)' has no client secret",
+                hint: "--client-secret-file FILE"
+            ).error
+        }
         // One of an earlier version may be a command. It is never started, but the person can see it.
         let browser = settings.loginBrowser
         settings.loginBrowser = change.settings.loginBrowser
@@ -88,12 +98,15 @@ struct SettingsReader {
         )
         if !isMoved, draft.registration.clientID == account.registration.clientID {
             draft.registration.management = account.registration.management
-            // The expiry belongs to the old secret. A caller that sets a new one also knows its expiry.
+            // The expiry belongs to the old secret. A caller that sets a new one may state the new expiry.
             if draft.registration.clientSecret != nil, change.clientSecret.map({ $0 == secret?.reveal() }) ?? true {
                 draft.registration.clientSecretExpiresAt = account.registration.clientSecretExpiresAt
             }
         } else {
             draft.registration.wasSelfRegistered = false
+        }
+        if let end = change.clientSecretExpiresAtUSec {
+            draft.registration.clientSecretExpiresAt = Timestamp(microseconds: end)
         }
         // The path of an issuer's own redirect URI shows which server was asked.
         if isMoved, settings.redirectUri == account.registration.redirect.uri,
@@ -194,7 +207,7 @@ extension SettingsReader {
         }
     }
 
-    private static func isPath(_ path: String) -> Bool {
+    static func isPath(_ path: String) -> Bool {
         path.hasPrefix("/") && path.utf8.count < 4096 && !path.utf8.contains { $0 < 0x20 || $0 == 0x7f }
     }
 }

@@ -111,7 +111,7 @@ struct AccountStoreTests {
         var terms = ExchangeTerms(
             subject: SourceToken(account: work.name, id: work.id, type: .idToken),
             actor: SourceToken(account: agent.name, id: agent.id),
-            requestedType: .jwt
+            requestedType: TokenTypeIdentifier.jwt.rawValue
         )
         terms.deriver = SeenProgram(unit: "a.service", executable: "/usr/bin/a")
         new.registration.serviceGrant = .tokenExchange(terms)
@@ -122,7 +122,8 @@ struct AccountStoreTests {
         try store.rename(agent.id, to: Sample.name("robot"))
         let exchange = try #require(try store.record(id)?.account.registration.serviceGrant?.exchange)
         #expect(exchange.subject == SourceToken(account: try Sample.name("job"), id: work.id, type: .idToken))
-        #expect(exchange.actor?.account == (try Sample.name("robot")) && exchange.requestedType == .jwt)
+        #expect(exchange.actor?.account == (try Sample.name("robot")))
+        #expect(exchange.requestedType == TokenTypeIdentifier.jwt.rawValue)
         #expect(try store.derived(from: agent.id, limit: 9) == [id])
     }
 

@@ -101,7 +101,7 @@ struct MigrationTests {
         var exchange = ExchangeTerms(
             subject: SourceToken(account: work.name, id: work.id, type: .accessToken),
             actor: SourceToken(account: idle.name, id: idle.id, type: .idToken),
-            requestedType: .accessToken
+            requestedType: TokenTypeIdentifier.accessToken.rawValue
         )
         exchange.deriver = SeenProgram(unit: "wiki.service", executable: "/usr/bin/wiki")
         #expect(try grant("wiki") == .tokenExchange(exchange))

@@ -244,7 +244,7 @@ struct DPoPRequestTests {
         let terms = ExchangeTerms(
             subject: SourceToken(account: try #require(AccountName("a")), type: .accessToken),
             actor: nil,
-            requestedType: .idToken
+            requestedType: TokenTypeIdentifier.idToken.rawValue
         )
         var registration = Self.bound
         registration.serviceGrant = .tokenExchange(terms)

@@ -47,6 +47,46 @@ struct ClientKeySettingsTests {
         #expect(!parameters.contains("jpsQnnGQ"))
     }
 
+    @Test func `an assertion in a file replaces secret and key, and does not follow the account silently`() throws {
+        var settings = settings()
+        settings.clientKeyId = nil
+        settings.clientAssertionFile = "/run/token"
+        settings.grantType = "client_credentials"
+        let draft = try reader.draft(settings, clientSecret: nil)
+        #expect(draft.registration.clientAssertionFile == "/run/token")
+        #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: "s") }
+        #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: nil, clientKey: Self.key) }
+        for (method, file) in [("client_secret_post", "/run/token"), (nil, "token")] as [(String?, String)] {
+            var other = settings
+            (other.clientAuthentication, other.clientAssertionFile) = (method, file)
+            #expect(throws: VarlinkError.self) { try reader.draft(other, clientSecret: nil) }
+        }
+        let moved = UpdateAccount.Parameters(account: "a") { $0.issuer = "https://b.example" }
+        #expect(throws: VarlinkError.self) { try reader.account(draft.account, changedBy: moved) }
+        var kept = moved
+        kept.keepSecret = true
+        #expect(try reader.account(draft.account, changedBy: kept).registration.clientAssertionFile == "/run/token")
+        kept.keepSecret = false
+        #expect(throws: VarlinkError.self) { try reader.account(draft.account, changedBy: kept) }
+    }
+
+    @Test func `the end of a client secret belongs to that secret`() throws {
+        let account = try reader.draft(settings(), clientSecret: "s", clientKey: nil).account
+        var change = UpdateAccount.Parameters(account: "a")
+        change.clientSecretExpiresAtUSec = 5_000_000
+        let dated = try reader.account(account, changedBy: change)
+        #expect(dated.registration.clientSecretExpiresAt == Timestamp(microseconds: 5_000_000))
+        let renamed = UpdateAccount.Parameters(account: "a") { $0.clientKeyId = "k2" }
+        #expect(try reader.account(dated, changedBy: renamed).registration.clientSecretExpiresAt != nil)
+        change.clientSecretExpiresAtUSec = nil
+        change.clientSecret = "another"
+        #expect(try reader.account(dated, changedBy: change).registration.clientSecretExpiresAt == nil)
+        let open = try reader.draft(settings(), clientSecret: nil).account
+        change.clientSecret = nil
+        change.clientSecretExpiresAtUSec = 5_000_000
+        #expect(throws: VarlinkError.self) { try reader.account(open, changedBy: change) }
+    }
+
     @Test func `Apple's team needs the key and allows no secret`() throws {
         #expect(throws: VarlinkError.self) { try reader.draft(settings(teamID: "T"), clientSecret: nil) }
         let apple = settings("client_secret_post", teamID: "T")

@@ -198,7 +198,7 @@ struct ClientGrantTests {
         var exchange = TokenExchange(subjectToken: Secret("subject-1"))
         exchange.actorToken = Secret("actor-1")
         exchange.actorTokenType = .jwt
-        exchange.requestedTokenType = .saml2
+        exchange.requestedTokenType = TokenTypeIdentifier.saml2.rawValue
         let (outcome, sent) = try await obtain(
             .tokenExchange(exchange),
             LoopbackServer.json(
