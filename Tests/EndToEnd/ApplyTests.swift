@@ -203,6 +203,7 @@ struct ApplyTests {
                 ]
             ),
             account("apple", ["clientKeyFile": "~/key.pem", "clientKeyId": "k1", "teamId": "TEAM123456"]),
+            account("workload", ["clientAssertionFile": "/run/token", "clientCapabilities": ["cp1"]]),
             account(
                 "derived",
                 derived(from: "tenant").merging([

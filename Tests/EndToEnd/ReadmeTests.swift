@@ -69,6 +69,11 @@ struct ReadmeTests {
             let json = String(decoding: try JSONEncoder().encode(keyFile), as: UTF8.self)
             try stage.folder.write(json, to: "key.json")
             let daemon = try await stage.start()
+            // `authctl login` has added it, on the pages.
+            let notes = try await issuer.issueGrant(clientID: "mail")
+            try stage.folder.write(notes.refreshToken, to: "notes.txt")
+            let file = "--refresh-token-file=\(stage.folder.path)/notes.txt"
+            _ = try await stage.authctl("account", "add", "notes", "--issuer", url, "--client-id", "mail", file)
             for command in commands {
                 // A token file can be imported once, and an account can be added only under a free name.
                 let clientID = command.contains("ID") ? "ID" : "mail"
@@ -134,6 +139,11 @@ struct ReadmeTests {
         serviceScope: "deploy"
     )
 
+    /// These wait for a person, a signal, or their input.
+    private static let waiting: Set<String?> = [
+        "agent", "bazel-credential", "callback", "challenge", "forward", "help", "login", "watch",
+    ]
+
     /// The arguments of each `authctl` in the README and the pages, in order, except in patterns such as `[ACCOUNT…]`.
     private var commands: [[String]] {
         text.matches(of: /authctl ([a-z].*?)(?:  |[#"`)\n])/).map { match in
@@ -145,7 +155,7 @@ struct ReadmeTests {
         .filter { words in
             words.allSatisfy { $0.allSatisfy { $0.isASCII } }
                 && !words.contains { $0.contains(/[\[|]|^[A-Z]{3,}$|^\$\{/) }
-                && !["agent", "bazel-credential", "callback", "forward", "help", "login", "watch"].contains(words.first)
+                && !Self.waiting.contains(words.first)
         }
     }
 }

@@ -63,7 +63,7 @@ extension FailureTable {
             "assertion file",
             Condition(transport: [.assertionFile], wasSent: false),
             .unreachable,
-            "the file with the client's assertion cannot be read, or holds no signed token"
+            "the file with the client's assertion cannot be read, or has no signed token in it"
         ),
         FailureRow(
             "assertion file hangs",

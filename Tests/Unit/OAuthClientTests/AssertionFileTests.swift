@@ -48,9 +48,9 @@ struct AssertionFileTests {
 
     @Test(
         arguments: [
-            (nil, "cannot be read"), ("", "holds no signed token"),
-            ("-----BEGIN PRIVATE KEY-----", "holds no signed token"),
-            ("a.b.c", "holds no signed token"), ("expired", "has expired"),
+            (nil, "cannot be read"), ("", "has no signed token in it"),
+            ("-----BEGIN PRIVATE KEY-----", "has no signed token in it"),
+            ("a.b.c", "has no signed token in it"), ("expired", "has expired"),
         ] as [(String?, String)]
     )
     func `a file that is missing, wrong or too old is told, and nothing is sent`(
