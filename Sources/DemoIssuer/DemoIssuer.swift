@@ -11,9 +11,12 @@ internal import TextEncodings
 package actor DemoIssuer {
     private let configuration: IssuerConfiguration
     private var state: IssuerState
-    private var service: Task<Void, Never>?
     /// The listening channel.
     private var door: (any Channel)?
+    /// What serves a connection, each with its number.
+    private var connections: [Int: Task<Void, Never>] = [:]
+    private var lastConnection = 0
+    private var isShutDown = false
     private var subscribers: [Int: AsyncStream<LogEntry>.Continuation] = [:]
     private var lastSubscriber = 0
     /// How often `endDelays` was called.
@@ -37,23 +40,25 @@ package actor DemoIssuer {
     ///
     /// - Throws: if it was called before, or if the port is taken or not allowed.
     package func start() async throws(DemoError) -> String {
-        guard service == nil, state.issuer.isEmpty else {
+        guard state.issuer.isEmpty else {
             throw DemoError("the authorization server has already been started")
         }
         state.issuer = configuration.issuer ?? "http://127.0.0.1:\(configuration.port)"
-        let listener = try await listen()
-        if configuration.issuer == nil, let port = listener.channel.localAddress?.port {
+        let door = try await listen()
+        if configuration.issuer == nil, let port = door.localAddress?.port {
             state.issuer = "http://127.0.0.1:\(port)"
         }
-        door = listener.channel
-        service = Task { [self] in await accept(listener) }
+        self.door = door
         return state.issuer
     }
 
     /// Closes every connection, ends every stream of `events`, and returns when nothing is running any more.
     package func shutdown() async {
-        door?.close(promise: nil)
-        await service?.value
+        isShutDown = true
+        try? await door?.close()
+        let open = Array(connections.values)
+        for connection in open { connection.cancel() }
+        for connection in open { await connection.value }
         for subscriber in subscribers.values { subscriber.finish() }
         subscribers = [:]
     }
@@ -250,15 +255,13 @@ package actor DemoIssuer {
         subscribers[number] = nil
     }
 
-    private typealias Listener = NIOAsyncChannel<Connection.HTTPChannel, Never>
-
-    private func listen() async throws(DemoError) -> Listener {
+    private func listen() async throws(DemoError) -> any Channel {
         let prepareConnection = configuration.prepareConnection
         do {
             return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.backlog, value: Self.backlog)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .bind(host: "127.0.0.1", port: configuration.port) { channel in
+                .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         do {
                             try prepareConnection(channel)
@@ -269,9 +272,12 @@ package actor DemoIssuer {
                             throw error
                         }
                         try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-                        return try Connection.HTTPChannel(wrappingChannelSynchronously: channel)
+                        let connection = try Connection.HTTPChannel(wrappingChannelSynchronously: channel)
+                        Task { await self.serve(connection) }
                     }
                 }
+                .bind(host: "127.0.0.1", port: configuration.port)
+                .get()
         } catch let error as IOError {
             throw DemoError("cannot listen on 127.0.0.1, port \(configuration.port) (error \(error.errnoCode))")
         } catch {
@@ -279,19 +285,23 @@ package actor DemoIssuer {
         }
     }
 
-    /// Serves each connection in its own task. A failing connection ends only itself.
+    /// Serves a connection in a task of its own. A failing connection ends only itself.
     ///
-    /// It ends when the listening channel is closed, and is not cancelled. Cancelling would drop accepted connections
-    /// that are not served yet, and NIO then ends the process ("Deinited NIOAsyncWriter without calling finish()").
-    @concurrent private nonisolated func accept(_ listener: Listener) async {
-        try? await listener.executeThenClose { connections in
-            try await withThrowingDiscardingTaskGroup { group in
-                for try await channel in connections {
-                    group.addTask { try? await Connection(channel: channel, issuer: self).serve() }
-                }
-                group.cancelAll()
-            }
+    /// One that was accepted while the issuer shuts down is served, too, and ends at once: NIO ends a process that drops it
+    /// ("Deinited NIOAsyncWriter without calling finish()").
+    private func serve(_ channel: Connection.HTTPChannel) {
+        lastConnection += 1
+        let number = lastConnection
+        let service = Task.detached { [self] in
+            try? await Connection(channel: channel, issuer: self).serve()
+            await forget(number)
         }
+        connections[number] = service
+        if isShutDown { service.cancel() }
+    }
+
+    private func forget(_ connection: Int) {
+        connections[connection] = nil
     }
 }
 

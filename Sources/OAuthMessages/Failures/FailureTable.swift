@@ -19,9 +19,13 @@ package struct FailureTable: Sendable {
 
     /// What the row for one of `codes` says about who can help; nil if no row says that. The codes are an answer's
     /// `error`, sub-error and provider's code, in any case.
-    package func remedy(for codes: [String?]) -> Remedy? {
+    ///
+    /// - Parameter isRefresh: whether it was the answer to a refresh. At a sign-in, `access_denied` is the person's "no".
+    package func remedy(for codes: [String?], isRefresh: Bool = true) -> Remedy? {
         let codes = Set(codes.compactMap { $0?.lowercased() })
-        return rows.first { $0.remedy != nil && $0.names(oneOf: codes) }?.remedy
+        return rows.first { row in
+            row.remedy != nil && (isRefresh || row.condition.sign != .refreshDenied) && row.names(oneOf: codes)
+        }?.remedy
     }
 
     package static let anythingElse = FailureRow(

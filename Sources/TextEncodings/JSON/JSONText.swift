@@ -53,6 +53,14 @@ package struct JSONText: Equatable, Sendable {
     /// The integer; nil unless the value is a number without fraction and exponent, and in range.
     package var integer: Int64? { Int64(text) }
 
+    /// The number; nil unless the value is a number.
+    package var number: Double? {
+        guard let first = bytes.first, first == UInt8(ascii: "-") || first <= UInt8(ascii: "9"),
+            first != UInt8(ascii: "\"")
+        else { return nil }
+        return Double(text)
+    }
+
     /// The text of a string; nil unless the value is a string of valid Unicode.
     package var string: String? {
         guard bytes.first == UInt8(ascii: "\"") else { return nil }
@@ -78,16 +86,36 @@ package struct JSONText: Equatable, Sendable {
         return elements
     }
 
+    /// The members of an object in their order; nil for other values.
+    package var members: [(name: String, value: JSONText)]? {
+        guard isObject else { return nil }
+        var members: [(name: String, value: JSONText)] = []
+        eachMember { name, value in
+            if let name = JSONText(checked: name).string { members.append((name, value)) }
+            return true
+        }
+        return members
+    }
+
     /// The member `name` of an object; nil if it is missing, or if the value is not an object. Of two equal names, the
     /// first counts.
     package subscript(name: String) -> JSONText? {
+        var found: JSONText?
+        eachMember { candidate, value in
+            if JSONText(checked: candidate).isString(name) { found = value }
+            return found == nil
+        }
+        return found
+    }
+
+    /// Calls `body` with each name (including quotes) and value, until it returns false.
+    private func eachMember(_ body: (ArraySlice<UInt8>, JSONText) -> Bool) {
         var scanner = JSONScanner(bytes)
-        guard var hasNext = try? scanner.enter(UInt8(ascii: "{")) else { return nil }
-        while hasNext, let candidate = try? scanner.memberName(), let value = try? scanner.value() {
-            if JSONText(checked: candidate).isString(name) { return JSONText(checked: value) }
+        guard var hasNext = try? scanner.enter(UInt8(ascii: "{")) else { return }
+        while hasNext, let name = try? scanner.memberName(), let value = try? scanner.value() {
+            guard body(name, JSONText(checked: value)) else { return }
             hasNext = (try? scanner.advance(in: UInt8(ascii: "{"))) ?? false
         }
-        return nil
     }
 }
 

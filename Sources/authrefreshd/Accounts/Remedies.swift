@@ -149,11 +149,13 @@ extension FailureDetail {
 extension FailureDetail {
     /// What helps by the table's row for the server's codes; nil if no row says that.
     ///
-    /// - Parameter next: the command to type when an administrator has helped, or at another place.
-    func remedyOfCodes(for account: AccountName, then next: Command) -> Hint? {
+    /// - Parameters:
+    ///   - next: the command to type when an administrator has helped, or at another place.
+    ///   - isRefresh: whether it was the answer to a refresh.
+    func remedyOfCodes(for account: AccountName, then next: Command, isRefresh: Bool = true) -> Hint? {
         // An error that came through a browser has its code in the description.
         let code = providerCode ?? oauthErrorDescription.flatMap(ErrorReading.microsoftCode(beginning:))
-        let remedy = FailureTable.standard.remedy(for: [code, subError, oauthError])
+        let remedy = FailureTable.standard.remedy(for: [code, subError, oauthError], isRefresh: isRefresh)
         return remedy.map { $0.hint(for: account, then: next) }
     }
 }

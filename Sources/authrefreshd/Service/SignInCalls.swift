@@ -233,7 +233,8 @@ extension SignInEnd {
                     account: name,
                     oauthError: refusal.error,
                     oauthErrorDescription: refusal.description,
-                    hint: detail.remedyOfCodes(for: target.settled, then: target.command) ?? Hint(target.command)
+                    hint: detail.remedyOfCodes(for: target.settled, then: target.command, isRefresh: false)
+                        ?? Hint(target.command)
                 )
             )
         case .timedOut: return VarlinkError(SignInTimedOutError(account: name))
@@ -251,10 +252,12 @@ extension VarlinkError {
         let account = target.settled
         let usual: Hint =
             switch failure.kind {
-            case .refused: failure.detail?.remedyOfCodes(for: account, then: target.command) ?? Hint(target.command)
+            case .refused:
+                failure.detail?.remedyOfCodes(for: account, then: target.command, isRefresh: false)
+                    ?? Hint(target.command)
             case .unavailable: Hint(target.command)
             case .misconfigured where failure.detail?.forbidsGrantType == true:
-                failure.detail?.remedyOfCodes(for: account, then: target.command)
+                failure.detail?.remedyOfCodes(for: account, then: target.command, isRefresh: false)
                     ?? "another way: \(target.command(with: "--flow=browser")), --flow=device or --flow=paste; or allow "
                     + "this one for the client at the server"
             case .misconfigured: failure.detail?.remedy(for: account) ?? Hint(Command("account", "edit", account.text))

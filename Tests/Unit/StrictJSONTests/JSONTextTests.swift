@@ -29,14 +29,17 @@ import Testing
         #expect(reply["d"]?.isNull == true)
         #expect(reply["ab"]?.bool == true)
         #expect(reply["b"] == nil)
+        #expect(reply.members?.map(\.name) == ["a", "d", "ab"])
     }
 
     @Test func `a value of another kind gives nothing`() throws {
         let values = try ["{}", "[]", "\"1\"", "1", "true", "null"].map { text throws in try JSONText(text) }
         #expect(values.map { $0.string != nil } == [false, false, true, false, false, false])
         #expect(values.map { $0.integer != nil } == [false, false, false, true, false, false])
+        #expect(values.map { $0.number != nil } == [false, false, false, true, false, false])
         #expect(values.map { $0.bool != nil } == [false, false, false, false, true, false])
         #expect(values.map { $0.elements != nil } == [false, true, false, false, false, false])
+        #expect(values.map { $0.members != nil } == [true, false, false, false, false, false])
         #expect(values.map { $0["a"] != nil } == [false, false, false, false, false, false])
     }
 
@@ -62,7 +65,7 @@ import Testing
         #expect(try JSONText("9223372036854775807").integer == .max)
         #expect(try JSONText("9223372036854775808").integer == nil)
         #expect(try JSONText("1.0").integer == nil)
-        #expect(try JSONText("-1.5e1").integer == nil)
+        #expect(try JSONText("-1.5e1").number == -15)
     }
 
     @Test(arguments: ["", "plain", "\"\\/\n\r\t\u{1}\u{1F}\u{7F}", "ä😀\u{2028}", "\0"])
