@@ -179,6 +179,7 @@ extension RefreshCoordinator {
         _ asked: ApplyAccounts.Parameters,
         to plan: inout AccountsPlan
     ) throws(VarlinkError) {
+        let last = try stored(store.lastAccount())
         var left = missing
         while !left.isEmpty {
             let unknown = Set(left.map(\.settings.name))
@@ -195,8 +196,7 @@ extension RefreshCoordinator {
                     var new = try newAccount(parameters)
                     try findSources(of: &new, among: plan.added)
                     giveOwnRedirect(to: &new)
-                    let last = try stored(store.lastAccount()).rawValue
-                    new.account.id = AccountID(last + Int64(plan.additions.count) + 1)
+                    new.account.id = AccountID(last.rawValue + Int64(plan.additions.count) + 1)
                     return new
                 }
                 plan.add(AccountsPlan.Addition(account: new, asked: parameters))
