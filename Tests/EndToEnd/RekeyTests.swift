@@ -108,6 +108,22 @@ struct RekeyTests {
         }
     }
 
+    @Test func `after a kill at any call of a key change no Secret Service is looked for`() async throws {
+        try await FreshAccount.with { account in
+            let stage = account.stage
+            // With one account, each change makes the same calls. The last ones destroy the old key and record that.
+            let calls = try await rekey(stage, killedAt: .max).calls
+            for number in 1...calls {
+                let killed = try await rekey(stage, killedAt: number)
+                #expect(killed.end == .signalled(9), "call \(number) of \(calls)")
+                let next = try await stage.start()
+                #expect(try await rekey(stage).leftover == nil, "call \(number) of \(calls)")
+                #expect(try await next.terminate() == .exited(0))
+                #expect(!next.logText.contains("Secret Service"), "call \(number) of \(calls)")
+            }
+        }
+    }
+
     @Test func `a credential is replaced by the second one, and never overwritten`()
         async throws
     {

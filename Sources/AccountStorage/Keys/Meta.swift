@@ -11,6 +11,7 @@ enum Meta {
         case nextKeyCheck = "next_key_check"
         case resealCursor = "reseal_cursor"
         case retiredKeyID = "retired_key_id"
+        case retiredKeyPlace = "retired_key_place"
         case scheduleOffset = "schedule_offset_usec"
         case probes
         /// The machine that used the store last. Missing: none with a lasting identifier.
@@ -159,6 +160,6 @@ extension Meta {
     }
 
     static func forgetRetiredKey(in db: Database) throws {
-        try remove([.retiredKeyID], in: db)
+        try remove([.retiredKeyID, .retiredKeyPlace], in: db)
     }
 }

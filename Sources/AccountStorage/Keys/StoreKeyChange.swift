@@ -55,6 +55,17 @@ package struct StoreKeyChange {
         return batch
     }
 
+    /// Where the retired key was before anything of it was destroyed; nil if that is not recorded.
+    package func retiredKeyPlace() throws(StoreError) -> StoreKeyPlace? {
+        let name: String? = try connection.read { db in try Meta.value(.retiredKeyPlace, in: db) }
+        return name.flatMap(StoreKeyPlace.init)
+    }
+
+    /// Records where the retired key is, which can no longer be seen once it is destroyed.
+    package func setRetiredKeyPlace(_ place: StoreKeyPlace) throws(StoreError) {
+        try connection.write { db in try Meta.set(.retiredKeyPlace, place.rawValue, in: db) }
+    }
+
     /// Records that the retired key was destroyed.
     package func forgetRetiredKey() throws(StoreError) {
         UpgradeCopy.remove(of: connection.path)

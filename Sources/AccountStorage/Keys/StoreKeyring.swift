@@ -146,8 +146,9 @@ package struct StoreKeyring: Sendable {
     /// Destroys all keys of the store except this one, as far as we may destroy them. Nothing may be sealed with them
     /// any more. It may be repeated.
     ///
+    /// - Parameter retiredPlace: where the replaced key was before the first call; nil if that is unknown.
     /// - Throws: `keyMissing` or `secretServiceLacksKey` if this key is found nowhere; then all others are kept.
-    package func settle(on identifier: String) throws(StoreKeyError) {
+    package func settle(on identifier: String, retiredFrom retiredPlace: StoreKeyPlace? = nil) throws(StoreKeyError) {
         let held = try source.credentials() + source.files()
         if !held.contains(where: { $0.key.identifier == identifier }) {
             let isKept = try secretService.keys().contains { $0.key.identifier == identifier }
@@ -155,7 +156,8 @@ package struct StoreKeyring: Sendable {
         }
         // An old key that is in none of these places can only be in the Secret Service, configured or not. The Secret
         // Service comes first: as long as the old key's file exists, it need not be asked.
-        let isElsewhere = held.contains { $0.key.identifier != identifier }
+        let isElsewhere =
+            retiredPlace.map { $0 != .secretService } ?? held.contains { $0.key.identifier != identifier }
         let service = Result { () throws(StoreKeyError) in
             if asksSecretService || !isElsewhere { try secretService.removeOthers(identifier) }
         }

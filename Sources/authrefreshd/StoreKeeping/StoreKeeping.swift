@@ -382,7 +382,10 @@ extension StoreKeeping {
     /// Destroys the old key, with which nothing is sealed any more.
     func destroyRetiredKey() async -> [Effect] {
         let (keyring, present) = (keyring, store.rekeying.keyIdentifier)
-        let settled = await BlockingCall.result { () throws(StoreKeyError) in try keyring.settle(on: present) }
+        let retiredPlace = await recordRetiredKeyPlace()
+        let settled = await BlockingCall.result { () throws(StoreKeyError) in
+            try keyring.settle(on: present, retiredFrom: retiredPlace)
+        }
         // This reads the key files.
         let place = await BlockingCall.result { keyring.place(of: present) }.get()
         guard !isStopping, let progress = rekeying?.progress else { return [] }
@@ -399,6 +402,24 @@ extension StoreKeeping {
         keyFound()
         endRekeying(with: .success(outcome))
         return []
+    }
+
+    /// Where the replaced key is. It is recorded before the key is destroyed: a daemon that is killed after that could
+    /// only look for the key in a Secret Service, and this machine may have none.
+    ///
+    /// - Returns: nil if the store could not tell, or could not record it.
+    private func recordRetiredKeyPlace() async -> StoreKeyPlace? {
+        let keyring = keyring
+        do throws(StoreError) {
+            if let recorded = try store.rekeying.retiredKeyPlace() { return recorded }
+            guard let retired = try store.rekeying.retiredKeyIdentifier() else { return nil }
+            let place = await BlockingCall.result { keyring.place(of: retired) }.get()
+            guard !isStopping else { return place }
+            try store.rekeying.setRetiredKeyPlace(place)
+            return place
+        } catch {
+            return nil
+        }
     }
 
     /// Tells the followers of the change that it is over; does nothing without a change.

@@ -185,6 +185,28 @@ struct StoreKeyringTests {
         try store.close()
     }
 
+    @Test func `an old key that was in a file is not looked for in a Secret Service after a crash`() throws {
+        let keyring = withoutSecretService
+        var store = try open(keyring)
+        let next = try keyring.next(after: store.rekeying.keyIdentifier)
+        try store.rekeying.begin(to: next.key)
+        while try !store.rekeying.reseal(limit: 9).isLast {}
+        let retired = try #require(try store.rekeying.retiredKeyIdentifier())
+        #expect(try store.rekeying.retiredKeyPlace() == nil)
+        try store.rekeying.setRetiredKeyPlace(keyring.place(of: retired))
+        service.fail(with: .secretServiceUnavailable(reason: "there is no session bus"))
+        for _ in 0..<2 {
+            try keyring.settle(on: next.key.identifier, retiredFrom: store.rekeying.retiredKeyPlace())
+            #expect(try source.files() == [HeldKey(next.key, in: .file)])
+            // The daemon ends before it has recorded this.
+            try store.close()
+            store = try open(keyring)
+        }
+        try store.rekeying.forgetRetiredKey()
+        #expect(try store.rekeying.retiredKeyPlace() == nil)
+        try store.close()
+    }
+
     @Test func `no key is destroyed while the new one cannot be found`() throws {
         let gone = StoreKey.random().identifier
         try open(withSecretService).close()
