@@ -1,4 +1,73 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
 internal import RefreshCore
+internal import Varlink
+
+/// The call that returns figures for a monitoring system.
+extension RefreshCoordinator {
+    func getMetrics(_ call: VarlinkCall) throws(VarlinkError) -> GetMetrics.Reply {
+        _ = try call.decodeParameters(as: GetMetrics.Parameters.self)
+        return try metrics()
+    }
+
+    func metrics() throws(VarlinkError) -> GetMetrics.Reply {
+        let requests = requestMetrics
+        let counts = try stored(store.counts())
+        let shown = try stored(measuredAccounts(of: counts.total))
+        return GetMetrics.Reply(
+            version: Version.text,
+            atUSec: timebase.now().wall.microseconds,
+            startedAtUSec: startedAt.microseconds,
+            online: host.isOnline,
+            states: counts.byState,
+            accounts: shown.map(AccountExpiry.init),
+            requestsSucceeded: requests.succeeded,
+            requestsFailed: Dictionary(
+                uniqueKeysWithValues: FailureClass.allCases.map { ($0.rawValue, requests.failed[$0] ?? 0) }
+            ),
+            bucketEndsMs: RequestMetrics.bucketEndsMs,
+            buckets: requests.buckets,
+            requestsMs: requests.total.microseconds / 1_000
+        )
+    }
+
+    /// All accounts if there are few, otherwise those with problems, because a monitoring system stores a series for
+    /// each.
+    private func measuredAccounts(of total: Int) throws(StoreError) -> [ShownAccount] {
+        let limit = CallerLimits.measuredAccountsMax
+        guard total > limit else { return try shownAccounts(after: nil, limit: limit) }
+        let now = timebase.now()
+        var shown: [ShownAccount] = []
+        for id in try store.schedule.troubled(limit: limit) {
+            guard let entry = try store.entry(id) else { continue }
+            shown.append(self.shown(entry, at: now))
+        }
+        return shown
+    }
+}
+
+extension PhaseCounts {
+    /// How many accounts are in each state, by the states' wire names. States that depend on the clock or on a resource
+    /// server are not counted separately: `refresh-token-expiring` counts as `fresh`.
+    fileprivate var byState: [String: Int64] {
+        [
+            ShownState.fresh.rawValue: Int64(scheduled),
+            ShownState.refreshing.rawValue: Int64(refreshing),
+            ShownState.retrying.rawValue: Int64(backingOff),
+            ShownState.interactionRequired.rawValue: Int64(interactionRequired),
+            ShownState.signedOut.rawValue: Int64(signedOut),
+            ShownState.misconfigured.rawValue: Int64(misconfigured + unknown),
+            ShownState.parked.rawValue: Int64(parked),
+        ]
+    }
+}
+
+extension AccountExpiry {
+    fileprivate init(_ account: ShownAccount) {
+        let status = account.wireStatus
+        self.init(account: status.account, state: status.state, expiresAtUSec: status.expiresAtUSec)
+    }
+}
 
 /// Counts the results of token requests since the daemon was started.
 struct RequestMetrics: Equatable, Sendable {

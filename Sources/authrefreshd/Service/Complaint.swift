@@ -58,3 +58,10 @@ struct Complaint: Hashable, Sendable {
         }
     }
 }
+
+extension VarlinkError {
+    /// Creates an error of our interface.
+    init(_ error: some InterfaceError) {
+        self.init(type(of: error).name, parameters: error)
+    }
+}

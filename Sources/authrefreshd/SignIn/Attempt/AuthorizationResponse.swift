@@ -1,14 +1,14 @@
-package import RefreshCore
+internal import RefreshCore
 internal import TextEncodings
 
 /// What an authorization server sent back through a browser (RFC 6749 §4.1.2), parsed but not yet trusted.
 ///
 /// Anybody can send one: a web page that the person has open, another program on this machine, a link in a mail.
 /// `verdict(against:)` says what it is worth.
-package struct AuthorizationResponse: Equatable, Sendable {
+struct AuthorizationResponse: Equatable, Sendable {
     /// The most bytes that are read. Real responses have one to four thousand, mostly the code (Entra) or an ID token
     /// (Apple).
-    package static let bytesMax = 16 << 10
+    static let bytesMax = 16 << 10
     /// The most parameters that are read. Real responses have up to eight.
     static let parametersMax = 64
 
@@ -23,7 +23,7 @@ package struct AuthorizationResponse: Equatable, Sendable {
     ///
     /// - Parameter path: the path of the requested address; nil if it is unknown.
     /// - Throws: why it is not an authorization response.
-    package init(form: some Collection<UInt8>, path: String? = nil) throws(SignInFailure) {
+    init(form: some Collection<UInt8>, path: String? = nil) throws(SignInFailure) {
         guard form.count <= Self.bytesMax else { throw .tooLong }
         var parameters: [String: String] = [:]
         for part in form.split(separator: UInt8(ascii: "&")) {
@@ -53,12 +53,12 @@ package struct AuthorizationResponse: Equatable, Sendable {
     }
 
     /// The `state` in the response; nil if there is none.
-    package var state: Secret? {
+    var state: Secret? {
         self["state"].map { Secret($0) }
     }
 
     /// Compares the response with the answer that is `expected`.
-    package func verdict(against expected: AuthorizationExpectation) -> AuthorizationVerdict {
+    func verdict(against expected: AuthorizationExpectation) -> AuthorizationVerdict {
         if isBareCode {
             // Without a state, only PKCE shows that the code was issued for our own request (RFC 9700 §2.1.1). A server
             // that ignores the challenge would accept an attacker's code.
@@ -129,60 +129,40 @@ package struct AuthorizationResponse: Equatable, Sendable {
 }
 
 extension AuthorizationResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "<redacted>" }
-    package var debugDescription: String { "<redacted>" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
+    var description: String { "<redacted>" }
+    var debugDescription: String { "<redacted>" }
+    var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// The expected authorization response.
-package struct AuthorizationExpectation: Equatable, Sendable {
+struct AuthorizationExpectation: Equatable, Sendable {
     /// The `state` that was sent (RFC 6749 §4.1.1): 32 random bytes in base64url.
-    package var state: Secret
+    var state: Secret
     /// The issuer that the person was sent to.
-    package var issuer: String
+    var issuer: String
     /// Other names by which the server calls itself, according to the provider's profile.
-    package var issuerAliases: [String] = []
+    var issuerAliases: [String] = []
     /// Whether the server declares that its responses always name it (RFC 9207 §3).
-    package var requiresIssuer: Bool
+    var requiresIssuer = false
     /// The path of the redirect URI, if it is used for this issuer only; nil if the path says nothing about the issuer.
-    package var path: String?
+    var path: String?
     /// Whether the server is known to check the code challenge (RFC 7636), so that a code for another request is
     /// worthless.
-    package var isCodeBound: Bool
+    var isCodeBound = true
     /// The requested response type.
-    package var responseType: ResponseType
+    var responseType = ResponseType.code
     /// The names that the code may have; some providers use their own.
-    package var codeParameters: [String]
+    var codeParameters = ["code"]
     /// Parameters that the account stores, such as `realmId`.
-    package var keptParameters: [String]
+    var keptParameters: [String] = []
     /// The beginnings of error descriptions that send the person to a policy for resetting the password: `AADB2C90118`.
-    package var passwordResetCodes: [String] = []
+    var passwordResetCodes: [String] = []
     /// The beginnings of error descriptions that say that the person cancelled: `AADB2C90091`.
-    package var cancellationCodes: [String] = []
-
-    package init(
-        state: Secret,
-        issuer: String,
-        requiresIssuer: Bool = false,
-        path: String? = nil,
-        isCodeBound: Bool = true,
-        responseType: ResponseType = .code,
-        codeParameters: [String] = ["code"],
-        keptParameters: [String] = []
-    ) {
-        self.state = state
-        self.issuer = issuer
-        self.requiresIssuer = requiresIssuer
-        self.path = path
-        self.isCodeBound = isCodeBound
-        self.responseType = responseType
-        self.codeParameters = codeParameters
-        self.keptParameters = keptParameters
-    }
+    var cancellationCodes: [String] = []
 }
 
 /// The verdict on an authorization response.
-package enum AuthorizationVerdict: Equatable, Sendable {
+enum AuthorizationVerdict: Equatable, Sendable {
     /// The server issued a code for our request.
     case code(AuthorizationCode)
     /// The server issued an ID token for our request, and nothing else was requested.
@@ -196,16 +176,16 @@ package enum AuthorizationVerdict: Equatable, Sendable {
 }
 
 /// An authorization code (RFC 6749 §1.3.1), and what came with it.
-package struct AuthorizationCode: Equatable, Sendable {
+struct AuthorizationCode: Equatable, Sendable {
     /// The most bytes of a code. The longest codes seen, Entra's, have two thousand.
     static let bytesMax = 8 << 10
 
-    package let secret: Secret
+    let secret: Secret
     /// The ID token that came with it (OpenID Connect Core §3.3.2.5), not validated yet; nil if only a code was
     /// requested.
-    package let idToken: Secret?
+    let idToken: Secret?
     /// The parameters that the provider's profile wants stored, each cut to `FailureText.limit` characters.
-    package let keptFields: [String: String]
+    let keptFields: [String: String]
 
     init(_ secret: Secret, idToken: Secret? = nil, keptFields: [String: String] = [:]) {
         self.secret = secret
@@ -220,7 +200,7 @@ package struct AuthorizationCode: Equatable, Sendable {
 }
 
 /// Why a response does not count as an answer to the sign-in.
-package enum ResponseFinding: String, Hashable, Sendable, CaseIterable {
+enum ResponseFinding: String, Hashable, Sendable, CaseIterable {
     /// It has no `state` or the wrong one: it is forged, or belongs to another sign-in.
     case wrongState
     /// It came to the redirect URI of another issuer (mix-up, RFC 9700 §4.4).
@@ -243,19 +223,19 @@ extension SignInFailure {
 }
 
 /// An error of the server instead of a code or of a device's tokens (RFC 6749 §4.1.2.1, RFC 8628 §3.5).
-package struct ErrorResponse: Hashable, Sendable {
+struct ErrorResponse: Hashable, Sendable {
     /// `error`, safe for a terminal.
-    package let error: String
+    let error: String
     /// `error_description`, safe for a terminal; nil if there was none.
-    package let description: String?
+    let description: String?
 
-    package init(error: String, description: String? = nil) {
+    init(error: String, description: String? = nil) {
         self.error = FailureText.clean(error) ?? "unreadable"
         self.description = FailureText.clean(description)
     }
 
     /// What it means for the sign-in.
-    package enum Meaning: Hashable, Sendable {
+    enum Meaning: Hashable, Sendable {
         /// The person refused, or the server did so on their behalf.
         case denied
         case failed(SignInFailure.Kind)
@@ -271,7 +251,7 @@ package struct ErrorResponse: Hashable, Sendable {
         }
     }
 
-    package var meaning: Meaning {
+    var meaning: Meaning {
         switch error {
         // LinkedIn has its own codes for a person who cancels.
         case "access_denied", "user_cancelled_login", "user_cancelled_authorize", "authorization_declined": .denied
@@ -288,11 +268,11 @@ package struct ErrorResponse: Hashable, Sendable {
 
 /// Reads what a person copies from a browser, or what a desktop passes on for a URI scheme: the address, `code#state`
 /// as some pages show it, only the parameters, or only the code.
-package enum PastedRedirect {
+enum PastedRedirect {
     /// Reads `text`. White space is dropped: terminals and mails break long lines, and an address contains none.
     ///
     /// - Throws: why it cannot be one of these.
-    package static func read(_ text: String) throws(SignInFailure) -> AuthorizationResponse {
+    static func read(_ text: String) throws(SignInFailure) -> AuthorizationResponse {
         let bytes = DesktopAddress.unwrapped(text.utf8.filter { !($0 == 0x20 || (0x09...0x0d).contains($0)) })
         guard !bytes.isEmpty else { throw SignInFailure(.refused, "it is empty") }
         guard bytes.count <= AuthorizationResponse.bytesMax else { throw .tooLong }
@@ -332,5 +312,20 @@ package enum PastedRedirect {
     /// Whether it begins with the name of a parameter that only an answer has. Codes may end in "=".
     private static func hasName(_ text: ArraySlice<UInt8>) -> Bool {
         ["code=", "error=", "state="].contains { text.starts(with: $0.utf8) }
+    }
+}
+
+/// The address of the user's own redirect page, in the form in which the page passes it to the desktop, and the desktop
+/// to `authctl callback`: `io.authrefresh:https://me.example.org/back/?code=…`. Browsers never pass an https address on
+/// by themselves.
+enum DesktopAddress {
+    /// Our own scheme, before the whole address.
+    private static let scheme = Array("io.authrefresh:".utf8)
+
+    /// The page's own address. Text without our scheme stays as it is.
+    static func unwrapped(_ text: [UInt8]) -> ArraySlice<UInt8> {
+        let begins = text.prefix(scheme.count).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } == scheme
+        let address = text.dropFirst(scheme.count)
+        return begins && address.starts(with: "http".utf8) ? address : text[...]
     }
 }

@@ -1,9 +1,9 @@
 internal import RefreshCore
 
 /// Plans when a device asks the token endpoint again whether the person has approved (RFC 8628 §3.5).
-package struct DevicePolling: Hashable, Sendable {
+struct DevicePolling: Hashable, Sendable {
     /// RFC 8628 §3.2: five seconds if the server states no interval.
-    package static let assumedInterval = Duration.seconds(5)
+    static let assumedInterval = Duration.seconds(5)
     /// How much each `slow_down` adds permanently.
     static let slowDown = Duration.seconds(5)
     /// The longest wait after lost answers. Once the network is back, a person who has approved waits no longer than

@@ -1,31 +1,27 @@
-/// The first lines of a request, as a listener reads them off a connection.
-package struct RequestHead: Sendable {
-    /// `GET`.
-    package let method: String
-    /// `/callback?code=…`.
-    package let target: String
-    /// The header fields in the order in which they came.
-    package let fields: [(name: String, value: String)]
+internal import TextEncodings
 
-    package init(method: String, target: String, fields: [(name: String, value: String)]) {
-        self.method = method
-        self.target = target
-        self.fields = fields
-    }
+/// The first lines of a request, as a listener reads them off a connection.
+struct RequestHead: Sendable {
+    /// `GET`.
+    let method: String
+    /// `/callback?code=…`.
+    let target: String
+    /// The header fields in the order in which they came.
+    let fields: [(name: String, value: String)]
 
     /// The values of all fields with this name, which is in lower case; empty if there is none (RFC 9110 §5.1).
-    package func values(of name: String) -> [String] {
+    func values(of name: String) -> [String] {
         fields.filter { $0.name.lowercased() == name }.map(\.value)
     }
 }
 
 /// Decides whether a request may deliver an answer, without reading the answer.
-package struct RequestFilter: Sendable {
+struct RequestFilter: Sendable {
     /// The only path that accepts deliveries.
     let path: String
 
     /// What a request is.
-    package enum Outcome: Equatable {
+    enum Outcome: Equatable {
         /// The query, without the question mark.
         case query(Substring)
         /// The body, which is still to come.
@@ -34,12 +30,8 @@ package struct RequestFilter: Sendable {
         case refused(status: Int)
     }
 
-    package init(path: String) {
-        self.path = path
-    }
-
     /// - Parameter port: the listener's own port.
-    package func outcome(of head: RequestHead, port: Int) -> Outcome {
+    func outcome(of head: RequestHead, port: Int) -> Outcome {
         // A page of another site may have made its own name resolve to 127.0.0.1 (DNS rebinding). The browser then
         // sends that name.
         let hosts = head.values(of: "host")
@@ -70,5 +62,13 @@ package struct RequestFilter: Sendable {
     private func isForm(_ head: RequestHead) -> Bool {
         let type = head.values(of: "content-type").first?.split(separator: ";").first
         return type?.lowercased() == "application/x-www-form-urlencoded"
+    }
+}
+
+/// The hosts in redirect URIs that lead to the redirect listener (RFC 8252 §7.3). It listens on 127.0.0.1 and `[::1]`.
+enum RedirectHost {
+    /// Whether `host`, in lower case and without a port, leads to the listener.
+    static func isListener(_ host: some StringProtocol) -> Bool {
+        host == "127.0.0.1" || host == "localhost" || IPv6Address(host: host) == .loopback
     }
 }

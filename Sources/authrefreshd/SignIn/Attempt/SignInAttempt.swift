@@ -1,42 +1,42 @@
 internal import Basics
-package import RefreshCore
+internal import RefreshCore
 
 /// Decides what happens in one sign-in: it maps (phase, event, now) to (phase, effects), and does nothing else.
 ///
 /// It reads no clock, draws no random number and sees no tokens. It does see the code, which it passes on once.
-package struct SignInAttempt: Sendable {
+struct SignInAttempt: Sendable {
     /// How long a person may take. Ten minutes are enough to find a phone for a second factor, and most servers give
     /// their own pages as long.
-    package static let lifetime = Duration.seconds(600)
+    static let lifetime = Duration.seconds(600)
     /// The longest lifetime of a device code that we wait for. The example in RFC 8628 §3.2 has half an hour.
-    package static let deviceLifetimeMax = Duration.seconds(1800)
+    static let deviceLifetimeMax = Duration.seconds(1800)
     /// How long to wait for a store that cannot be written, once the tokens have arrived.
     static let storingMax = Duration.seconds(60)
 
     /// The sign-in's ID, which its effects carry.
-    package let id: String
-    package let plan: SignInPlan
-    package private(set) var phase = SignInPhase.preparing
+    let id: String
+    let plan: SignInPlan
+    private(set) var phase = SignInPhase.preparing
     /// The step of the sign-in at the server.
-    package private(set) var leg: SignInLeg
+    private(set) var leg: SignInLeg
     private var endsAfter = Self.lifetime
     /// Whether the password was reset in this sign-in. It is allowed once, so that no server can send people in
     /// circles.
-    package private(set) var hasResetPassword = false
+    private(set) var hasResetPassword = false
 
-    package init(id: String, plan: SignInPlan) {
+    init(id: String, plan: SignInPlan) {
         self.id = id
         self.plan = plan
         leg = plan.leg
     }
 
     /// When the person must have returned, by the wall clock at `now`.
-    package func expiresAt(at now: Moment) -> Timestamp {
+    func expiresAt(at now: Moment) -> Timestamp {
         now.wall + (endsAfter - now.elapsed(since: plan.startedAt))
     }
 
     /// How long until `timePassed` is due; nil if nothing depends on time.
-    package func remaining(at now: Moment) -> Duration? {
+    func remaining(at now: Moment) -> Duration? {
         let rest = max(endsAfter - now.elapsed(since: plan.startedAt), .zero)
         switch phase {
         case .preparing, .waiting: return rest
@@ -50,7 +50,7 @@ package struct SignInAttempt: Sendable {
     /// Applies `event` and returns what has to be done.
     ///
     /// - Returns: the effects in their order; empty if the event changes nothing.
-    package mutating func handle(_ event: SignInEvent, at now: Moment) -> [SignInEffect] {
+    mutating func handle(_ event: SignInEvent, at now: Moment) -> [SignInEffect] {
         if case .ended = phase {
             // Nothing that arrives after the end of a sign-in is used, not even tokens.
             if case .responseArrived = event { return [.refuse(.alreadyAnswered)] }
@@ -269,7 +269,7 @@ extension ErrorResponse {
 }
 
 /// The phase of a sign-in.
-package enum SignInPhase: Equatable, Sendable {
+enum SignInPhase: Equatable, Sendable {
     /// The server is asked for what to show the person.
     case preparing
     /// The person is at the server's pages.
@@ -299,16 +299,16 @@ package enum SignInPhase: Equatable, Sendable {
     }
 
     /// Whether the server has not answered yet, so that nothing is lost if the person begins again.
-    package var isUnanswered: Bool { self == .preparing || isForPerson }
+    var isUnanswered: Bool { self == .preparing || isForPerson }
 
     /// Whether the tokens have arrived and are not on disk yet.
-    package var isStoring: Bool {
+    var isStoring: Bool {
         if case .storing = self { true } else { false }
     }
 }
 
 /// What can happen to a sign-in.
-package enum SignInEvent: Equatable, Sendable {
+enum SignInEvent: Equatable, Sendable {
     /// The address for the browser is ready.
     case prepared(AuthorizationExpectation)
     /// The server issued a device code with this `lifetime`; the interval is nil if the server stated none.
@@ -343,7 +343,7 @@ package enum SignInEvent: Equatable, Sendable {
 }
 
 /// The token endpoint's answer about a device code (RFC 8628 §3.5), other than tokens.
-package enum DevicePollAnswer: Hashable, Sendable {
+enum DevicePollAnswer: Hashable, Sendable {
     case pending
     case slowDown
     case denied(ErrorResponse)
@@ -352,7 +352,7 @@ package enum DevicePollAnswer: Hashable, Sendable {
 }
 
 /// What the caller has to do after an event, in this order. Each effect names its sign-in.
-package enum SignInEffect: Equatable, Sendable {
+enum SignInEffect: Equatable, Sendable {
     /// Tell the followers of the sign-in.
     case tell(SignInNews, of: String)
     /// Ask the server whether it still has the client that it registered, before the person is sent to it.
@@ -376,7 +376,7 @@ package enum SignInEffect: Equatable, Sendable {
 }
 
 /// What followers of a sign-in are told. The raw values are used on the wire.
-package enum SignInNews: String, Hashable, Sendable, CaseIterable {
+enum SignInNews: String, Hashable, Sendable, CaseIterable {
     case started
     case opened
     case callbackReceived = "callback-received"
@@ -390,5 +390,5 @@ package enum SignInNews: String, Hashable, Sendable, CaseIterable {
     case policyCompleted = "policy-completed"
 
     /// Whether this news has an address for the browser.
-    package var isInvitation: Bool { self == .started || self == .passwordReset || self == .signInAgain }
+    var isInvitation: Bool { self == .started || self == .passwordReset || self == .signInAgain }
 }

@@ -1,8 +1,8 @@
-package import Basics
-package import RefreshCore
+internal import Basics
+internal import RefreshCore
 
 /// How a sign-in ended.
-package enum SignInEnd: Hashable, Sendable {
+enum SignInEnd: Hashable, Sendable {
     /// The tokens are stored; or only an ID token was requested, and it is genuine.
     case completed
     /// The requested policy is done. No tokens were requested.
@@ -21,7 +21,7 @@ package enum SignInEnd: Hashable, Sendable {
 }
 
 /// What ended a sign-in early. The raw values are used on the wire.
-package enum SignInCanceller: String, Hashable, Sendable, CaseIterable {
+enum SignInCanceller: String, Hashable, Sendable, CaseIterable {
     case user
     /// A new sign-in for the same account began.
     case superseded
@@ -34,9 +34,9 @@ package enum SignInCanceller: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Why a sign-in brought no tokens.
-package struct SignInFailure: Error, Hashable, Sendable {
+struct SignInFailure: Error, Hashable, Sendable {
     /// What may help. The raw values are used on the wire.
-    package enum Kind: String, Hashable, Sendable, CaseIterable {
+    enum Kind: String, Hashable, Sendable, CaseIterable {
         /// Signing in again may help: the server refused the code, or its answer cannot be trusted.
         case refused
         /// Waiting may help.
@@ -45,20 +45,20 @@ package struct SignInFailure: Error, Hashable, Sendable {
         case misconfigured
     }
 
-    package var kind: Kind
+    var kind: Kind
     /// One phrase in lower case, without the server's text.
-    package private(set) var reason: String
+    private(set) var reason: String
     /// What the server said; nil if it was not asked, or if its answer could not be read.
-    package var detail: FailureDetail?
+    var detail: FailureDetail?
     /// What helps, for people; nil for the general advice for this kind.
-    package var hint: Hint?
+    var hint: Hint?
     /// The port of this machine that another program has; nil if that is not the reason.
-    package var busyPort: Int?
+    var busyPort: Int?
     /// The provider profile's note about such failures; nil if there is none.
-    package var note: String?
+    var note: String?
 
     /// Creates the failure with the program's own text. `reason` is one phrase in lower case, without a full stop.
-    package init(_ kind: Kind, _ reason: String, hint: Hint? = nil) {
+    init(_ kind: Kind, _ reason: String, hint: Hint? = nil) {
         self.init(kind, reason, detail: nil, hint: hint)
     }
 
@@ -72,7 +72,7 @@ package struct SignInFailure: Error, Hashable, Sendable {
     /// Creates the failure of a request. A code is sent only once: after a lost answer, sending it again does not help
     /// (RFC 6749 §4.1.2). `invalid_grant` means that the code or the device code is refused (§5.2); the previous grant
     /// is still valid.
-    package init(_ failure: RefreshFailure) {
+    init(_ failure: RefreshFailure) {
         let kind: Kind =
             switch failure.failureClass {
             case .unreachable, .unanswered, .unavailable: .unavailable
@@ -100,5 +100,30 @@ package struct SignInFailure: Error, Hashable, Sendable {
             oauthErrorDescription: refusal.description
         )
         self.init(kind, summary, detail: detail)
+    }
+}
+
+extension SignInEnd {
+    /// What names the policy in which people reset their password.
+    static func passwordResetCommand(for account: AccountName) -> Command {
+        Command("account", "edit", account.text, "--provider-setting", "password_reset_policy=POLICY")
+    }
+
+    /// Why there are no tokens, for the journal: constant text, none of it the server's.
+    var reason: String {
+        switch self {
+        case .completed: "completed"
+        case .policyCompleted: "the policy is complete"
+        case .passwordForgotten: "the person has forgotten the password"
+        case .cancelled(.user): "cancelled"
+        case .cancelled(.superseded): "a newer sign-in has begun"
+        case .cancelled(.removed): "the account was removed"
+        case .cancelled(.changed): "the account was changed"
+        case .cancelled(.stopping): "the daemon is stopping"
+        case .denied: "declined at the server"
+        case .timedOut: "nobody came back in time"
+        case .failed(let failure): failure.reason
+        case .otherSubject: "somebody other than the account's owner signed in"
+        }
     }
 }

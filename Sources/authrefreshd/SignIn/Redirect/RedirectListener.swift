@@ -9,13 +9,13 @@ internal import NIOPosix
 /// It passes on what a browser delivers on one path, and shows the page that it is given. It does not judge deliveries:
 /// each page in a browser of this user, and each program of this user, can deliver something. Other users get no
 /// answer.
-package struct RedirectListener: Sendable {
+struct RedirectListener: Sendable {
     /// The content that a browser delivered: a query, or the body of a form.
-    package typealias Delivery = [UInt8]
+    typealias Delivery = [UInt8]
     /// Takes a delivery. Calls the closure once, now or later, on any thread, with the page to show.
-    package typealias Deliver = @Sendable (Delivery, @escaping @Sendable (RedirectPage) -> Void) -> Void
+    typealias Deliver = @Sendable (Delivery, @escaping @Sendable (RedirectPage) -> Void) -> Void
 
-    package let port: Int
+    let port: Int
     private let channels: [any Channel]
     private let connections: NIOLoopBound<RedirectConnections>
 
@@ -35,7 +35,7 @@ package struct RedirectListener: Sendable {
     /// - Parameters:
     ///   - port: the port; nil for any free one.
     ///   - path: the path that accepts deliveries: `/callback`.
-    @concurrent package static func open(
+    @concurrent static func open(
         port: Int?,
         path: String,
         limits: RedirectLimits = RedirectLimits(),
@@ -58,7 +58,7 @@ package struct RedirectListener: Sendable {
     }
 
     /// A port that is free now on both loopback addresses, to be registered for a client; nil if none was found.
-    @concurrent package static func freePort() async -> Int? {
+    @concurrent static func freePort() async -> Int? {
         for _ in 1...attempts {
             // Above the ports that Linux gives to connections (`ip_local_port_range`: 32768 to 60999), and among those
             // that IANA assigns to no service, so that it is free at the next sign-ins, too.
@@ -69,14 +69,14 @@ package struct RedirectListener: Sendable {
     }
 
     /// Whether nobody listens on the port now.
-    @concurrent package static func isFree(_ port: Int) async -> Bool {
+    @concurrent static func isFree(_ port: Int) async -> Bool {
         guard let listener = try? await open(port: port, path: "/", deliver: { _, _ in }) else { return false }
         listener.close()
         return true
     }
 
     /// Accepts no more connections. Answers that are being sent are completed.
-    package func close() {
+    func close() {
         for channel in channels { channel.close(promise: nil) }
         connections.eventLoop.execute { [connections] in connections.value.finish() }
     }
@@ -134,18 +134,34 @@ package struct RedirectListener: Sendable {
 }
 
 /// The limits on what a program or a web page on this machine can make the listener hold.
-package struct RedirectLimits: Hashable, Sendable {
+struct RedirectLimits: Hashable, Sendable {
     /// The longest request, in bytes. Half of it is for the delivery (`AuthorizationResponse.bytesMax`), half for
     /// headers, because browsers send 127.0.0.1 the cookies of every server that ever ran there.
-    package var redirectBytesMax = 32 << 10
+    var redirectBytesMax = 32 << 10
     /// The time from the beginning of the connection to the end of its request. A browser on the same machine needs
     /// milliseconds.
-    package var redirectTimeout = Duration.seconds(5)
+    var redirectTimeout = Duration.seconds(5)
     /// The most connections of this user at once. Browsers open up to six to a host, some of them in advance. If there
     /// is one more, the oldest that has sent nothing is closed.
-    package var redirectConnectionsMax = 16
+    var redirectConnectionsMax = 16
     /// The time from the request to its answer. The code is exchanged in this time, which may take thirty seconds.
-    package var redirectAnswerTimeout = Duration.seconds(60)
+    var redirectAnswerTimeout = Duration.seconds(60)
 
-    package init() {}
+    init() {}
+}
+
+/// Why the listener for a browser's answer could not be opened.
+enum RedirectListenerError: Error, Hashable, Sendable {
+    /// Another program listens on the port.
+    case portTaken(Int)
+    /// The port cannot be used: `EACCES` below 1024.
+    case cannotListen(port: Int, errno: Int32)
+
+    /// Lower case, no full stop.
+    var reason: String {
+        switch self {
+        case .portTaken(let port): "another program listens on port \(port) of this machine"
+        case .cannotListen(let port, let errno): "port \(port) of this machine is unavailable (error \(errno))"
+        }
+    }
 }

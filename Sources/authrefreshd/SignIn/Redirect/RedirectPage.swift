@@ -1,23 +1,23 @@
-package import Basics
+internal import Basics
 
 /// A page for the person whom the server sent back: plain text in a card, without scripts and without anything from
 /// other sites.
-package struct RedirectPage: Hashable, Sendable {
-    package enum Mood: Hashable, Sendable {
+struct RedirectPage: Hashable, Sendable {
+    enum Mood: Hashable, Sendable {
         case success, notice, failure
     }
 
-    package var mood: Mood
-    package var title: String
-    package var text: String
+    var mood: Mood
+    var title: String
+    var text: String
     /// The person's next step; nil if there is nothing to do.
-    package var advice: String?
+    var advice: String?
     /// A command to type; nil if there is none.
-    package var command: Command?
+    var command: Command?
     /// The address that the browser opens next; nil if it stays on this page.
-    package var location: String?
+    var location: String?
 
-    package init(_ mood: Mood, title: String, text: String, advice: String? = nil, command: Command? = nil) {
+    init(_ mood: Mood, title: String, text: String, advice: String? = nil, command: Command? = nil) {
         self.mood = mood
         self.title = title
         self.text = text
