@@ -108,12 +108,11 @@ final class StubDaemon: Sendable {
             return next
         }
         guard let exchange else {
-            write("{\"error\":\"stub.Unexpected\"}", to: connection)
+            write(["{\"error\":\"stub.Unexpected\"}"], to: connection)
             return false
         }
-        for reply in exchange.replies { write(Self.withInstants(reply), to: connection) }
-        let follower = state.withLock { $0.follower }
-        for reply in exchange.toFollower { write(Self.withInstants(reply), to: follower ?? -1) }
+        write(exchange.replies, to: connection)
+        write(exchange.toFollower, to: state.withLock { $0.follower } ?? -1)
         return !exchange.closes
     }
 
@@ -132,8 +131,9 @@ final class StubDaemon: Sendable {
         return nil
     }
 
-    private func write(_ text: String, to connection: Int32) {
-        let bytes = Array(text.utf8) + [0]
+    /// Writes all replies at once. A test that has seen the effect of the first one may hang up then, and none is lost.
+    private func write(_ replies: [String], to connection: Int32) {
+        let bytes = Array(replies.map { Self.withInstants($0) + "\0" }.joined().utf8)
         _ = unsafe send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
