@@ -12,7 +12,8 @@ package struct AuthenticationChallenge: Hashable, Sendable {
     /// The longest field that is read, in bytes. Real ones with claims have up to 2 KiB.
     package static let fieldLimit = 16_384
 
-    /// The challenges in the value of the field, in order; nil if the value does not follow RFC 9110 §11.6.1.
+    /// The challenges in the value of the field, in order; nil if the value does not follow RFC 9110 §11.6.1. Values that
+    /// lack quotes are read all the same.
     ///
     /// A comma separates parameters, and also challenges. Only the text after the comma shows which of the two begins.
     package static func all(in field: String) -> [AuthenticationChallenge]? {
@@ -76,7 +77,7 @@ private struct ChallengeReader {
             position += 1
             skipSpace()
             // RFC 9110 §11.2: each name may occur once.
-            guard let value = quotedString() ?? token(), parameters[name.lowercased()] == nil else { return nil }
+            guard let value = quotedString() ?? unquoted(), parameters[name.lowercased()] == nil else { return nil }
             parameters[name.lowercased()] = value
             guard position == bytes.count || isSeparator(bytes[position]) else { return nil }
         }
@@ -85,6 +86,15 @@ private struct ChallengeReader {
     private mutating func token() -> String? {
         let begin = position
         while position < bytes.count, Self.isTokenByte(bytes[position]) { position += 1 }
+        return position > begin ? String(decoding: bytes[begin..<position], as: UTF8.self) : nil
+    }
+
+    /// Reads a value without quotes. It should be a token, but better-auth, for one, leaves the quotes around a URL out.
+    private mutating func unquoted() -> String? {
+        let begin = position
+        while position < bytes.count, !isSeparator(bytes[position]), bytes[position] != UInt8(ascii: "\"") {
+            position += 1
+        }
         return position > begin ? String(decoding: bytes[begin..<position], as: UTF8.self) : nil
     }
 

@@ -22,6 +22,13 @@ struct ChallengeTests {
         #expect(all.first?.parameters == ["realm": #"a "b", c"#, "error": "invalid_token", "scope": "x y"])
     }
 
+    @Test func `a URL without quotes is read up to the next parameter`() throws {
+        let field = "Bearer resource_metadata=https://h/x?a=b, scope=s, Basic"
+        let all = try #require(AuthenticationChallenge.all(in: field))
+        #expect(all.map(\.scheme) == ["bearer", "basic"])
+        #expect(all.first?.parameters == ["resource_metadata": "https://h/x?a=b", "scope": "s"])
+    }
+
     @Test func `several challenges in one field are told apart`() {
         #expect(schemes(#"Negotiate, Basic realm="x", Bearer"#) == ["negotiate", "basic", "bearer"])
         #expect(
@@ -34,7 +41,7 @@ struct ChallengeTests {
 
     @Test(
         arguments: [
-            "", " , ", #"Bearer error="open"#, #"Bearer error="a", error="b""#, "Bearer a=b c=d=e", #""quoted""#,
+            "", " , ", #"Bearer error="open"#, #"Bearer error="a", error="b""#, "Bearer a=b c=", #""quoted""#,
             "Bearer error=\"a\"b", String(repeating: "Bearer, ", count: 3000),
         ]
     )
