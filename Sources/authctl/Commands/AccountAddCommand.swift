@@ -4,9 +4,6 @@ internal import Basics
 
 /// The command's full name: `authctl account add`.
 struct AccountAddCommand: ParsableCommand {
-    /// The name in prompts for an account without a name.
-    private static let unnamed = "the new account"
-
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Add an account.",
@@ -161,191 +158,33 @@ struct AccountAddCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(Report) {
-        let (reply, isDialogue) = try add()
+        var new = NewAccount(name, connection)
+        try options.apply(to: &new.settings)
+        new.settings.dpop = dpop ? true : nil
+        new.settings.grantType = grant?.grantType
+        new.settings.subjectAccount = subjectAccount
+        new.settings.subjectTokenType = subjectTokenType?.identifier
+        new.settings.actorAccount = actorAccount
+        new.settings.actorTokenType = actorTokenType?.identifier
+        new.settings.requestedTokenType = requestedTokenType.map(TokenTypeOption.identifier)
+        new.resourceServer = resourceServer
+        new.purpose = purpose
+        new.clientSecretFile = options.clientSecretFile
+        new.clientSecretExpires = options.clientSecretExpires
+        new.clientKeyFile = options.clientKeyFile
+        new.refreshTokenFile = refreshTokenFile
+        new.registers = register
+        new.permission = permission
+        new.checksServer = !offline
+        new.waits = !noWait
+        new.isListMeant = yes
+        let reply = try new.add()
         try output.print(reply, or: StatusSentence.line(for: reply.status))
         guard reply.status.state == "signed-out" else { return }
         let account = reply.status.account
-        if isDialogue, !output.json, try Question.confirm("Sign in now?", byDefault: true) {
-            return try LoginCommand.signIn(toNew: account, connection)
+        if new.isDialogue, !output.json, try Question.confirm("Sign in now?", byDefault: true) {
+            return try SignIn(StartSignIn.Parameters(account: account), output, connection).run(isFirst: true)
         }
         StandardError.note("next: \(Command("login", PlainText.line(account)))")
-    }
-
-    /// Adds the account, and asks for missing values if a person can answer.
-    ///
-    /// - Returns: the daemon's reply, and whether the person was asked.
-    func add() throws(Report) -> (reply: AddAccount.Reply, isDialogue: Bool) {
-        try checkArguments()
-        guard let resourceServer else { return try addChecked() }
-        var daemon = try connection.connect()
-        let resource = try daemon.discover(DiscoverResource.Parameters(url: resourceServer))
-        return try completed(by: resource).addChecked(for: resource)
-    }
-
-    /// The command with what the resource server says.
-    private func completed(by resource: DiscoverResource.Reply) throws(Report) -> AccountAddCommand {
-        var command = self
-        command.options.issuer = try resource.issuer(named: options.issuer)
-        command.options.resource = resource.resource
-        if options.scope.isEmpty { command.options.scope = resource.scopes ?? [] }
-        command.dpop = dpop || resource.dpop ?? false
-        let hasClient = options.clientId != nil || options.clientSecretFile != nil || refreshTokenFile != nil
-        command.register = register || !hasClient && grant == nil
-        return command
-    }
-
-    /// - Parameter resource: what the resource server says; nil if none is named.
-    private func addChecked(
-        for resource: DiscoverResource.Reply? = nil
-    ) throws(Report) -> (reply: AddAccount.Reply, isDialogue: Bool) {
-        // All errors in the arguments are reported before anybody is asked.
-        var settings = AccountSettings(name: "")
-        try options.apply(to: &settings)
-        let client = try options.client(account: name ?? Self.unnamed)
-        let key = try options.clientKey()
-        let file = try grantFile()
-        let initialAccessToken = try permission.token(register: register, account: name ?? Self.unnamed)
-        var asked = try AccountQuestions(
-            name: name,
-            options: options,
-            purpose: purpose,
-            client: client?.completed(by: file?.client) ?? file?.client,
-            hasNoClientId: register || keyNamesClient,
-            isForPerson: grant == nil && refreshTokenFile == nil
-        )
-        asked.checksServer = !offline
-        try asked.demand(connection)
-        if grant == nil, !asked.hasRedirect { client?.warnOfRedirects() }
-        var daemon = try connection.connect()
-        try asked.complete(&daemon)
-        try asked.findScopes(&daemon)
-        settings.name = asked.name ?? ""
-        asked.applyServer(to: &settings)
-        settings.clientId = asked.clientId
-        settings.scopes = asked.scopes.isEmpty ? nil : asked.scopes
-        if asked.checksServer { try checkServer(of: &settings, for: resource, &daemon) }
-        settings.redirectPort = asked.redirectPort
-        applyGrant(to: &settings)
-        let parameters = AddAccount.Parameters(
-            settings: settings,
-            clientSecret: asked.client?.secret?.reveal(),
-            clientKey: key?.reveal(),
-            refreshToken: file?.token,
-            register: register ? true : nil,
-            initialAccessToken: initialAccessToken,
-            clientSecretExpiresAtUSec: options.clientSecretExpires?.startsAtUSec
-        )
-        return (try add(parameters, &daemon), asked.isDialogue)
-    }
-
-    /// Checks the combination of arguments.
-    ///
-    /// - Throws: `usage` if the arguments do not fit together.
-    private func checkArguments() throws(Report) {
-        guard options.clientId == nil || !register else {
-            throw .usage(
-                "'--register' cannot be combined with '--client-id'",
-                hint: "leave '--client-id' out: the server chooses the client id"
-            )
-        }
-        guard !register || refreshTokenFile == nil && options.clientSecretFile == nil else {
-            throw .usage(
-                "'--register' cannot be combined with a client secret or a refresh token: the client is new",
-                hint: "add the account without them, then run '\(Command("login"))'"
-            )
-        }
-        guard grant == nil || refreshTokenFile == nil else {
-            throw .usage(
-                "'--grant' cannot be combined with '--refresh-token-file'",
-                hint: "leave '--refresh-token-file' out: a service account obtains its own tokens"
-            )
-        }
-        let isPlain = options.provider == nil && options.resource == nil && !offline
-        guard resourceServer == nil || isPlain else {
-            throw .usage(
-                "'--resource-server' cannot be combined with '--provider', '--resource' or '--offline'",
-                hint: "leave them out: the resource server says what is needed"
-            )
-        }
-        guard purpose == nil || options.provider != nil || options.issuer == nil else {
-            throw .usage("'--for' needs '--provider'", hint: "name the scopes of another server with --scope")
-        }
-        guard options.clientSecretFile != "-" || refreshTokenFile != "-" else {
-            throw .usage("only one secret can come from '-'", hint: "put the other one into a file")
-        }
-    }
-
-    private func applyGrant(to settings: inout AccountSettings) {
-        settings.dpop = dpop ? true : nil
-        settings.grantType = grant?.grantType
-        settings.subjectAccount = subjectAccount
-        settings.subjectTokenType = subjectTokenType?.identifier
-        settings.actorAccount = actorAccount
-        settings.actorTokenType = actorTokenType?.identifier
-        settings.requestedTokenType = requestedTokenType.map(TokenTypeOption.identifier)
-    }
-
-    /// Whether the key file names the client, as Google's do. With other files, the daemon reports the missing ID.
-    private var keyNamesClient: Bool { grant == .jwtBearer && options.clientKeyFile != nil }
-
-    /// What was done, before ", but …".
-    static func added(_ account: String) -> String { "'\(account)' was added" }
-
-    private func add(
-        _ parameters: AddAccount.Parameters,
-        _ daemon: inout DaemonConnection
-    ) throws(Report) -> AddAccount.Reply {
-        var parameters = parameters
-        let isMeant = yes && parameters.settings.hasCallerList
-        let reply = try CallerList.set(yes: isMeant) { withoutCaller throws(Report) in
-            parameters.withoutCaller = withoutCaller
-            return try daemon.ask(
-                .addAccount,
-                parameters,
-                for: AddAccount.Reply.self,
-                // The server may register a client, or the person may be asked before an account is derived.
-                patience: DaemonConnection.refreshPatience,
-                waitingFor: register ? "the authorization server" : "the daemon"
-            )
-        }
-        TokenFileLine.warn(of: parameters.settings, by: parameters.settings)
-        try daemon.warnOfSharedAddresses(of: parameters.settings, by: parameters.settings)
-        SchemeHandler.register(for: parameters.settings)
-        let status = reply.status
-        let isRefreshing = (parameters.refreshToken != nil || grant != nil) && !noWait
-        let outcome = isRefreshing ? try daemon.settle(status, done: Self.added(status.account)) : status
-        if let id = reply.clientId {
-            StandardError.note("the server registered this client for the account: \(PlainText.line(id))")
-        }
-        if let uri = reply.redirectUri {
-            StandardError.note("register this redirect URI with the client: \(PlainText.line(uri))")
-            if RedirectWords.isWithoutPort(uri) { StandardError.note(RedirectWords.port(of: status.account)) }
-        }
-        return AddAccount.Reply(status: outcome, clientId: reply.clientId, redirectUri: reply.redirectUri)
-    }
-
-    private func grantFile() throws(Report) -> (token: String, client: FileClient?)? {
-        guard let refreshTokenFile else { return nil }
-        return try GrantFile(name: refreshTokenFile, account: name ?? Self.unnamed).read()
-    }
-
-    private func checkServer(
-        of settings: inout AccountSettings,
-        for resource: DiscoverResource.Reply?,
-        _ daemon: inout DaemonConnection
-    ) throws(Report) {
-        guard var check = try daemon.check(settings) else { return }
-        if let issuer = settings.issuer, resource != nil, check.contradiction != nil {
-            var other = settings
-            other.issuer = issuer.withOtherSlash
-            if let second = try daemon.check(other), second.contradiction == nil { (settings, check) = (other, second) }
-        }
-        try check.refuse(arguments: ProgramArguments.all)
-        settings.variables = check.reply.variables ?? settings.variables
-        check.tell(isProviderNamed: settings.provider != nil)
-        // A resource names its own scopes. The one for a refresh token is the authorization server's.
-        if let scopes = resource?.scopes, scopes == settings.scopes, check.reply.offlineAccess ?? false {
-            settings.scopes = scopes + (scopes.contains("offline_access") ? [] : ["offline_access"])
-        }
     }
 }

@@ -96,11 +96,11 @@ struct AccountEditCommand: ParsableCommand {
         let cleared = try cleared()
         var parameters = UpdateAccount.Parameters(account: account, clear: cleared.isEmpty ? nil : cleared)
         try options.apply(to: &parameters.settings)
-        let client = try options.client(account: account)
+        let client = try ClientSecretFile.read(options.clientSecretFile, of: account, clientId: options.clientId)
         parameters.clientSecret = client?.secret?.reveal()
         parameters.settings.clientId = client?.id ?? options.clientId
         parameters.clientSecretExpiresAtUSec = options.clientSecretExpires?.startsAtUSec
-        parameters.clientKey = try options.clientKey()?.reveal()
+        parameters.clientKey = try options.clientKeyFile.map(ClientKeyFile.read)?.reveal()
         parameters.keepSecret = keepSecret ? true : nil
         parameters.register = register ? true : nil
         parameters.initialAccessToken = try permission.token(register: register, account: account)

@@ -154,7 +154,7 @@ struct AccountImportCommand: ParsableCommand {
                 refreshToken: token
             )
             let status = try daemon.ask(.addAccount, parameters, for: AddAccount.Reply.self).status
-            try finish(&daemon, status, done: AccountAddCommand.added(status.account), isRefreshing: true)
+            try finish(&daemon, status, done: NewAccount.added(status.account), isRefreshing: true)
         }
     }
 
@@ -181,7 +181,7 @@ struct AccountImportCommand: ParsableCommand {
         )
         do throws(Report) {
             let status = try daemon.ask(.addAccount, parameters, for: AddAccount.Reply.self).status
-            try finish(&daemon, status, done: AccountAddCommand.added(status.account), isRefreshing: hasGrant)
+            try finish(&daemon, status, done: NewAccount.added(status.account), isRefreshing: hasGrant)
         } catch {
             guard error.reply?.name == AccountExistsError.name else { throw error }
             // The key would change before the grant is proved.

@@ -204,17 +204,14 @@ struct LoginCommand: ParsableCommand {
         if ifNeeded, let name = try newAccountOptions.areGiven ? account : OnlyAccount.resolve(account, connection) {
             guard try !isServed(name) else { return }
         }
-        let first = FirstSignIn(
-            options: newAccountOptions,
-            scopes: scope.flatMap(TokenRequest.scopeTokens),
-            connection: connection
-        )
+        let scopes = scope.flatMap(TokenRequest.scopeTokens)
         if newAccountOptions.areGiven {
-            return try run(for: first.prepare(account), isFirst: true)
+            let name = try newAccountOptions.addIfMissing(account, scopes, connection)
+            return try signIn(to: name).run(isFirst: true)
         }
         let name = try OnlyAccount.resolve(account, connection)
         do throws(Report) {
-            try run(for: name)
+            try signIn(to: name).run()
         } catch {
             guard error.isNoSuchAccount, newAccount == nil, policy == nil, Question.canBeAsked, !output.json else {
                 throw error
@@ -223,8 +220,32 @@ struct LoginCommand: ParsableCommand {
             guard try Question.confirm("No account is named '\(PlainText.line(name))'\(similar). Add it?") else {
                 throw .reported(error.status)
             }
-            try run(for: first.make(name), isFirst: true)
+            try signIn(to: newAccountOptions.add(name, scopes, connection)).run(isFirst: true)
         }
+    }
+
+    private func signIn(to account: String) -> SignIn {
+        let parameters = StartSignIn.Parameters(
+            account: account,
+            restart: restart ? true : nil,
+            replace: replace ? true : nil,
+            prompt: prompt,
+            loginHint: loginHint,
+            acrValues: acrValues.isEmpty ? nil : acrValues,
+            maxAgeSec: maxAge?.seconds,
+            scopes: scope.isEmpty ? nil : scope.flatMap(TokenRequest.scopeTokens),
+            claims: claims,
+            responseType: responseType,
+            nonce: nonce ?? hashedNonce,
+            hashesNonce: hashedNonce == nil ? nil : true,
+            policy: policy,
+            newAccount: newAccount
+        )
+        var signIn = SignIn(parameters, output, connection)
+        signIn.flow = flow
+        signIn.window = window.kind
+        signIn.browser = window.browser
+        return signIn
     }
 
     /// Whether the sign-in has a purpose that a token of the account does not fulfil.
@@ -285,160 +306,5 @@ struct LoginCommand: ParsableCommand {
             guard [.interactionRequired, .signedOut, .noSuchAccount].contains(error.status) else { throw error }
             return false
         }
-    }
-
-    /// Signs in to a new account, if possible without any question.
-    static func signIn(toNew account: String, _ connection: ConnectionOptions) throws(Report) {
-        let socket = connection.socket.map { ["--socket=\($0)"] } ?? []
-        guard let command = try? LoginCommand.parse([account] + socket) else {
-            throw .usage(
-                "'\(PlainText.line(account))' cannot be signed in to",
-                hint: "'\(Command("account", "show", PlainText.line(account)))' shows its settings"
-            )
-        }
-        try command.run(for: account, isFirst: true)
-    }
-
-    /// Runs the sign-in.
-    ///
-    /// - Parameter isFirst: whether the account was created for this sign-in, or for an earlier one without success.
-    private func run(for account: String, isFirst: Bool = false) throws(Report) {
-        let completion = try signIn(to: account)
-        guard isFirst, !output.json, StandardError.isTerminal else { return }
-        let mailbox = completion?.status?.person?.mailbox
-        StandardError.show(Self.programs(for: account, mailbox: mailbox, by: completion?.mailMechanisms))
-    }
-
-    /// Signs in, and returns the last event, if tokens came.
-    private func signIn(to account: String) throws(Report) -> StartSignIn.Reply? {
-        let plan = try SignInPlan(
-            parameters(for: account),
-            flow: flow,
-            window: window.kind,
-            browser: window.browser,
-            takesPaste: flow == .paste || StandardInput.isTerminal && !output.json,
-            in: .real
-        )
-        let (status, ending) = try SignInSession(plan, connection: connection, output: output).run()
-        if let ending, try showUnchanged(ending, of: account) { return nil }
-        if let name = status.person?.best { StandardError.note("signed in as \(PlainText.line(name))") }
-        if let other = ending?.samePersonAs {
-            StandardError.warn(
-                "'\(PlainText.line(other))' is an account of the same person and client;"
-                    + " to keep only that: \(Command("account", "remove", status.account))"
-            )
-        }
-        if let declined = status.declinedScopes {
-            let words = declined.map(PlainText.line).joined(separator: " ")
-            let again = Hint(status.hint, command: status.command) ?? Hint(Command("login", status.account))
-            StandardError.warn("the server did not grant \(words); to be asked again: " + again)
-        }
-        if !output.json { try StandardOutput.show(StatusSentence.line(for: status)) }
-        // A resource server requires a stronger sign-in than this one.
-        guard status.knownState != .interactionRequired else { throw .notFresh(status) }
-        if let missing = status.refreshTokenMissing {
-            try tellOfMissingRefreshToken(of: status.account, mayHelp: missing == "askConsent")
-        }
-        return ending
-    }
-
-    /// Shows the result of a sign-in that does not change the account.
-    ///
-    /// - Returns: false if the sign-in was of another kind.
-    private func showUnchanged(_ ending: StartSignIn.Reply, of account: String) throws(Report) -> Bool {
-        if ending.event == "policy-completed" {
-            let name = PlainText.line(policy ?? "")
-            if !output.json {
-                try StandardOutput.show("\(account): the policy '\(name)' is done; the account has not changed\n")
-            }
-            return true
-        }
-        guard let idToken = ending.idToken else { return false }
-        guard AcquiredToken.isPrintable(idToken.token) else { throw .unreadableReply }
-        StandardError.note(
-            "'\(PlainText.line(idToken.subject))' signed in; the account has not changed,"
-                + " because an ID token alone cannot be refreshed"
-        )
-        if !output.json { try StandardOutput.write("\(idToken.token)\n") }
-        return true
-    }
-
-    /// Warns about a missing refresh token now, and not only when the access token has expired, and offers what may
-    /// help.
-    private func tellOfMissingRefreshToken(of account: String, mayHelp: Bool) throws(Report) {
-        StandardError.warn("the server gave no refresh token: you must sign in each time the access token expires")
-        let asksForConsent = prompt?.split(separator: " ").contains { $0 == "consent" } ?? false
-        guard mayHelp, !asksForConsent else { return }
-        guard Question.canBeAsked, !output.json,
-            try Question.confirm("Sign in again and ask for consent, to get a refresh token?")
-        else {
-            let command = Command("login", PlainText.line(account), "--prompt", "consent")
-            return StandardError.note("to ask the server for a refresh token: \(command)")
-        }
-        var again = self
-        // The account exists by now.
-        again.newAccount = nil
-        again.prompt = [prompt, "consent"].compactMap(\.self).joined(separator: " ")
-        _ = try again.signIn(to: account)
-    }
-
-    private func parameters(for account: String) -> StartSignIn.Parameters {
-        StartSignIn.Parameters(
-            account: account,
-            restart: restart ? true : nil,
-            replace: replace ? true : nil,
-            prompt: prompt,
-            loginHint: loginHint,
-            acrValues: acrValues.isEmpty ? nil : acrValues,
-            maxAgeSec: maxAge?.seconds,
-            scopes: scope.isEmpty ? nil : scope.flatMap(TokenRequest.scopeTokens),
-            claims: claims,
-            responseType: responseType,
-            nonce: nonce ?? hashedNonce,
-            hashesNonce: hashedNonce == nil ? nil : true,
-            policy: policy,
-            newAccount: newAccount
-        )
-    }
-
-    /// What to put into programs, so that they ask for the tokens of `account`.
-    ///
-    /// - Parameters:
-    ///   - mailbox: the address of the person who signed in, if the server says it. Only a plain one is shown: the lines
-    ///     are copied into files whose quotes and backticks mean something, and neomutt runs what is in them.
-    ///   - mechanisms: the SASL mechanisms of the mail servers, the best first; empty if the account is not for mail,
-    ///     nil if that is not known.
-    static func programs(for account: String, mailbox: String?, by mechanisms: [String]? = nil) -> String {
-        let mailbox = mailbox.flatMap { $0.wholeMatch(of: /[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+/) == nil ? nil : $0 }
-        // The keys for the user's name, each on a line of its own.
-        func user(_ key: String, _ quote: String = "") -> String {
-            mailbox.map { "\n           \(key)\(quote)\($0)\(quote)" } ?? ""
-        }
-        let token = Command("token", account).text(by: .here)
-        let exec = Command("exec", account, "--env", "TOKEN", "--", "sh", "-c").text(by: .here)
-        let edit = Command("account", "edit", account, "--url", "https://HOST/").text(by: .here)
-        let known = (mechanisms ?? ["oauthbearer", "xoauth2"]).filter(["oauthbearer", "xoauth2"].contains)
-        let mail = known.first.map { best in
-            // A server that takes only one is not offered the other.
-            let only = known.count > 1 ? "" : "\n           set imap_authenticators = \"\(best)\""
-            return """
-
-                  mbsync   AuthMechs \(known.contains("xoauth2") ? "XOAUTH2" : "OAUTHBEARER")
-                           PassCmd "\(token)"\(user("User "))
-                  msmtp    auth \(best)
-                           passwordeval \(token)\(user("user "))
-                  neomutt  set imap_oauth_refresh_command = "\(token)"\(only)\(user("set imap_user = ", "\""))
-                """
-        }
-        return """
-
-            '\(account)' is ready. Programs get its token by:\(mail ?? "")
-              git      git config --global credential.helper authctl
-                       \(edit)
-              curl     \(exec) \\
-                         'printf "Authorization: Bearer %s\\n" "$TOKEN" | curl -H @- URL'
-              shell    token=$(\(token))
-
-            """
     }
 }

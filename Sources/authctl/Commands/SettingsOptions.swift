@@ -297,7 +297,8 @@ struct SettingsOptions: ParsableArguments {
     func apply(to settings: inout AccountSettings) throws(Report) {
         settings.issuer = issuer
         settings.provider = provider
-        settings.variables = try variables()
+        let named = ["tenant": tenant, "policy": policy, "domain": domain, "realm": realm]
+        settings.variables = try Self.variables(named, set: set)
         settings.providerSettings = try providerSettings()
         settings.clientId = clientId
         settings.clientAuthentication = clientAuth
@@ -341,14 +342,12 @@ struct SettingsOptions: ParsableArguments {
         return tokens.isEmpty ? nil : tokens
     }
 
-    /// The values of the provider profile's variables; nil if none were given.
+    /// The values of the provider profile's variables, from options of their own and from `--set`; nil if none were given.
     ///
     /// - Throws: `usage`.
-    func variables() throws(Report) -> [String: String]? {
-        let named = [("tenant", tenant), ("policy", policy), ("domain", domain), ("realm", realm)]
-        var variables: [String: String] = [:]
-        for (name, value) in named { variables[name] = value }
-        for text in set {
+    static func variables(_ named: [String: String?], set texts: [String]) throws(Report) -> [String: String]? {
+        var variables = named.compactMapValues(\.self)
+        for text in texts {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
                 throw .usage("'--set' takes a name and a value", hint: "--set tenant=organizations")
             }
@@ -358,27 +357,6 @@ struct SettingsOptions: ParsableArguments {
             }
         }
         return variables.isEmpty ? nil : variables
-    }
-
-    /// The client's key; nil if none was given.
-    ///
-    /// - Throws: why the file cannot be read.
-    func clientKey() throws(Report) -> SecretText? {
-        guard let clientKeyFile else { return nil }
-        return try ClientKeyFile(name: clientKeyFile).read()
-    }
-
-    /// The client secret, and the client ID if the file contains it; nil if none was given.
-    ///
-    /// - Throws: why the file cannot be read or used; `cancelled`.
-    func client(account: String) throws(Report) -> FileClient? {
-        guard let clientSecretFile else { return nil }
-        var client = try ClientSecretFile(
-            name: clientSecretFile,
-            prompt: "Client secret of '\(PlainText.line(account))': "
-        ).read()
-        client.id = try client.id(said: clientId)
-        return client
     }
 }
 

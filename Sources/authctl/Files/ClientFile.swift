@@ -17,15 +17,22 @@ extension FileClient {
 }
 
 /// The file of `--client-secret-file`.
-struct ClientSecretFile {
-    let name: String
-    /// The prompt on a terminal.
-    let prompt: String
+enum ClientSecretFile {
+    /// The secret of an account's client, and the client ID if the file contains it; nil if no file is named.
+    ///
+    /// - Throws: why the file cannot be read or used, or is another client's; `cancelled`.
+    static func read(_ name: String?, of account: String, clientId: String?) throws(Report) -> FileClient? {
+        guard let name else { return nil }
+        var client = try read(name, prompt: "Client secret of '\(PlainText.line(account))': ")
+        client.id = try client.id(said: clientId)
+        return client
+    }
 
     /// Reads the secret, and the client ID if the file contains it.
     ///
+    /// - Parameter prompt: the prompt on a terminal.
     /// - Throws: why the file cannot be read or used; `cancelled`.
-    func read() throws(Report) -> FileClient {
+    static func read(_ name: String, prompt: String = "") throws(Report) -> FileClient {
         let secret = try SecretFile(name: name, purpose: .clientSecret).read(prompt: prompt)
         let text = secret.reveal()
         switch ClientFile(Array(text.utf8)) {
@@ -41,7 +48,7 @@ struct ClientSecretFile {
         case .serviceAccountKey: throw .isServiceAccountKey
         case .externalAccount, nil: break
         }
-        try Self.check(text)
+        try check(text)
         return FileClient(id: nil, secret: try PastedText(text, purpose: .clientSecret).secret())
     }
 
@@ -79,13 +86,11 @@ struct ClientSecretFile {
 }
 
 /// The file of `--client-key-file`.
-struct ClientKeyFile {
-    let name: String
-
+enum ClientKeyFile {
     /// Reads the key unchanged; the daemon parses it.
     ///
     /// - Throws: why the file cannot be read or used.
-    func read() throws(Report) -> SecretText {
+    static func read(_ name: String) throws(Report) -> SecretText {
         let key = try SecretFile(name: name, purpose: .clientKey).read(prompt: nil)
         let text = key.reveal()
         switch ClientFile(Array(text.utf8)) {

@@ -55,7 +55,7 @@ struct SettingsFile {
         var described = DescribedAccount(settings: settings)
         if let file = try secretFile("clientSecret", in: members, of: name) {
             let client = try naming(name) { () throws(Report) in
-                try ClientSecretFile(name: file, prompt: "").read()
+                try ClientSecretFile.read(file)
             }
             described.clientSecret = client.secret?.reveal()
             if settings.clientId?.isEmpty ?? true { described.settings.clientId = client.id }
@@ -65,7 +65,7 @@ struct SettingsFile {
         }
         if let file = try secretFile("clientKey", in: members, of: name) {
             described.clientKey = try naming(name) { () throws(Report) in
-                try ClientKeyFile(name: file).read()
+                try ClientKeyFile.read(file)
             }.reveal()
         }
         return described

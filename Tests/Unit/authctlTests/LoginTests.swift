@@ -176,13 +176,13 @@ import Testing
         "",
     ])
     func `an address that is more than plain is not in the lines for mail programs`(address: String) {
-        let without = LoginCommand.programs(for: "work", mailbox: nil)
-        #expect(LoginCommand.programs(for: "work", mailbox: address) == without)
-        #expect(LoginCommand.programs(for: "work", mailbox: "jane.doe+mail@x.example") != without)
+        let without = SignIn.programs(for: "work", mailbox: nil)
+        #expect(SignIn.programs(for: "work", mailbox: address) == without)
+        #expect(SignIn.programs(for: "work", mailbox: "jane.doe+mail@x.example") != without)
     }
 
     @Test func `curl is not started without a token, and the token is in no argument list`() throws {
-        let lines = LoginCommand.programs(for: "work", mailbox: nil, by: [])
+        let lines = SignIn.programs(for: "work", mailbox: nil, by: [])
         let command = try #require(lines.firstMatch(of: /curl {5}(.*URL')/.dotMatchesNewlines()).map { String($0.1) })
         let run = try CommandRun()
         defer { run.remove() }
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test func `the lines for mail programs are those that the mail server takes`() {
-        let lines = { LoginCommand.programs(for: "work", mailbox: "me@x.example", by: $0) }
+        let lines = { SignIn.programs(for: "work", mailbox: "me@x.example", by: $0) }
         #expect(lines(nil) == lines(["oauthbearer", "xoauth2"]))
         let microsoft = lines(["xoauth2"])
         #expect(microsoft.contains("msmtp    auth xoauth2") && microsoft.contains("imap_authenticators = \"xoauth2\""))

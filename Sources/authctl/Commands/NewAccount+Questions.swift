@@ -2,103 +2,44 @@ internal import AuthRefreshInterface
 internal import Basics
 internal import TextEncodings
 
-/// Everything that a new account needs: from the arguments, and by asking the person for the rest.
-struct AccountQuestions {
-    var name: String?
-    var issuer: String?
-    var provider: String?
-    /// The values of the provider profile's variables.
-    var variables: [String: String]
-    var clientId: String?
-    /// The scopes for the sign-in; if empty, the provider profile decides.
-    var scopes: [String]
-    /// The provider profile's name for a set of scopes; nil if none was given.
-    let purpose: String?
-    var redirectPort: Int64?
-    /// Whether a redirect URI or a scheme is registered, so that no port is needed.
-    let hasRedirect: Bool
-    /// Whether a person has to sign in now, and not only after the imported grant has ended.
-    let isForPerson: Bool
-    /// Whether no client ID is needed, because the server issues one or the key file contains it.
-    let hasNoClientId: Bool
-    /// Whether a secret comes from a file, or a key replaces it.
-    let hasSecret: Bool
-    /// The client from a file or from the person; nil if only its ID is known.
-    private(set) var client: FileClient?
-    /// The settings that replace the provider profile's.
-    private(set) var providerSettings: [String: String]?
-    /// Whether the server still has to be checked.
-    var checksServer = false
-    /// Whether the person was asked for a required value. The command is then a dialogue, and may ask more.
-    private(set) var isDialogue = false
-    /// The topics of the notes that were already shown.
-    private var told: Set<String> = []
-
+/// What a person is asked for a new account.
+extension NewAccount {
     /// The missing options and arguments, by their names.
-    var missing: [String] {
+    private var missing: [String] {
         [
-            name == nil ? "NAME" : nil, issuer == nil && provider == nil ? "'--issuer' or '--provider'" : nil,
-            clientId == nil && !hasNoClientId ? "'--client-id'" : nil,
+            name == nil ? "NAME" : nil,
+            settings.issuer == nil && settings.provider == nil ? "'--issuer' or '--provider'" : nil,
+            settings.clientId == nil && !hasNoClientId ? "'--client-id'" : nil,
         ].compactMap(\.self)
     }
 
-    init(
-        name: String?,
-        options: SettingsOptions,
-        purpose: String? = nil,
-        client: FileClient? = nil,
-        hasNoClientId: Bool,
-        isForPerson: Bool = true
-    ) throws(Report) {
-        self.name = name
-        issuer = options.issuer
-        provider = options.provider
-        variables = try options.variables() ?? [:]
-        self.client = client
-        clientId = try client?.id(said: options.clientId) ?? options.clientId
-        providerSettings = try options.providerSettings()
-        // The grant of a file has its scopes already, and the next sign-in asks for the same.
-        scopes = options.scopes ?? (purpose == nil ? client?.scopes : nil) ?? []
-        self.purpose = purpose
-        redirectPort = options.redirectPort
-        hasRedirect = options.redirectUri != nil || options.redirectScheme != nil
-        self.isForPerson = isForPerson
-        self.hasNoClientId = hasNoClientId
-        hasSecret =
-            client?.secret != nil || options.clientKeyFile != nil || options.clientAssertionFile != nil
-        if let server = client?.server { try take(server) }
+    /// Whether no client ID is needed, because the server issues one or the key file contains it, as Google's do. With
+    /// other files, the daemon reports the missing ID.
+    private var hasNoClientId: Bool {
+        registers || settings.grantType == GrantOption.jwtBearer.grantType && clientKeyFile != nil
     }
 
-    /// Takes the server that a file names, unless the arguments name it.
-    ///
-    /// - Throws: `document` if they name another one, which must not get the file's secrets.
-    private mutating func take(_ server: NamedServer) throws(Report) {
-        // Whoever sets the endpoint decides where the secrets go.
-        guard providerSettings?["token_endpoint"] == nil else { return }
-        guard server.agrees(withProvider: provider, issuer: issuer) else {
-            throw .document(
-                "the file belongs to another server than '\(provider == nil ? "--issuer" : "--provider")' names",
-                hint: "leave it out: the file names the server"
-            )
-        }
-        if provider == nil, issuer == nil {
-            (provider, issuer) = (server.provider, server.issuer)
-            let named = (server.providerSettings ?? [:]).merging(providerSettings ?? [:]) { $1 }
-            providerSettings = named.isEmpty ? nil : named
-        }
-        if provider == server.provider { variables.merge(server.variables ?? [:]) { own, _ in own } }
+    /// Whether a person has to sign in now, and not only after the imported grant has ended.
+    private var isForPerson: Bool { settings.grantType == nil && refreshTokenFile == nil }
+
+    /// The values of the provider profile's variables.
+    var variables: [String: String] {
+        get { settings.variables ?? [:] }
+        set { settings.variables = newValue.isEmpty ? nil : newValue }
     }
 
     /// Reports the missing values if nobody can be asked.
     ///
     /// - Throws: `usage` with all of them; or with the nearest provider, if there is none of the given name.
-    func demand(_ connection: ConnectionOptions) throws(Report) {
+    func demand() throws(Report) {
         guard !missing.isEmpty, !Question.canBeAsked else { return }
-        if let provider, var daemon = try? connection.connect(), let profiles = try? daemon.profiles() {
+        if let provider = settings.provider, var daemon = try? connection.connect(),
+            let profiles = try? daemon.profiles()
+        {
             _ = try profiles.provider(named: provider)
         }
         let hint: Hint =
-            if let provider, missing == ["'--client-id'"] {
+            if let provider = settings.provider, missing == ["'--client-id'"] {
                 "where it comes from: \(Command("provider", "show", PlainText.line(provider)))"
             } else {
                 "see '\(Command("account", "add", "--help"))'"
@@ -116,25 +57,16 @@ struct AccountQuestions {
     ///
     /// - Throws: `cancelled`; connection errors.
     mutating func complete(_ daemon: inout DaemonConnection) throws(Report) {
-        guard Question.canBeAsked, !missing.isEmpty || issuer == nil else { return }
+        guard Question.canBeAsked, !missing.isEmpty || settings.issuer == nil else { return }
         // A person who has given all required values is not asked for optional ones.
         isDialogue = !missing.isEmpty
         if isDialogue { try askName(&daemon) }
-        guard missing != [] || issuer == nil else { return }
+        guard missing != [] || settings.issuer == nil else { return }
         let profiles = try daemon.profiles()
-        if let provider { _ = try profiles.provider(named: provider) }
+        if let provider = settings.provider { _ = try profiles.provider(named: provider) }
         let profile = try askServer(profiles.providers, &daemon)
         try askClient(profile)
         if isForPerson { try askSignIn(profile) }
-    }
-
-    /// Writes the server into `settings`.
-    func applyServer(to settings: inout AccountSettings) {
-        settings.issuer = issuer
-        settings.provider = provider
-        settings.variables = variables.isEmpty ? nil : variables
-        settings.providerSettings = providerSettings
-        settings.username = settings.username ?? client?.username
     }
 
     private static let whatANameIs: Hint =
@@ -169,26 +101,32 @@ struct AccountQuestions {
         _ profiles: [ProviderDescription],
         _ daemon: inout DaemonConnection
     ) throws(Report) -> ProviderDescription? {
-        let given = (issuer, provider, variables)
+        let given = settings
         while true {
-            if issuer == nil, provider == nil { try askProvider(profiles) }
-            let profile = profiles.first { $0.name == provider }
+            if settings.issuer == nil, settings.provider == nil { try askProvider(profiles) }
+            let profile = profiles.first { $0.name == settings.provider }
             // Whoever names one value has thought of those that have a default.
-            let asksForAll = given.2.isEmpty
+            let asksForAll = given.variables == nil
             for variable in profile?.variables ?? []
             where variables[variable.name] == nil && isWanted(variable, profile) {
                 if variable.default == nil || asksForAll { try ask(for: variable) }
             }
-            guard checksServer, issuer != given.0 || provider != given.1 || variables != given.2 else { return profile }
+            guard checksServer, settings != given else { return profile }
             let (other, isRight) = try check(&daemon)
             if isRight {
                 checksServer = false
                 return profile
             }
             // The tenant or the realm is more likely to be wrong than the provider.
-            let asksAgain = profile?.variables?.contains { given.2[$0.name] == nil } == true
-            (issuer, provider, variables) = (given.0, asksAgain ? provider : given.1, given.2)
-            if other?.option == "--issuer" { issuer = other?.value } else { provider = other?.value ?? provider }
+            let asksAgain = profile?.variables?.contains { given.variables?[$0.name] == nil } == true
+            let provider = asksAgain ? settings.provider : given.provider
+            settings = given
+            settings.provider = provider
+            if other?.option == "--issuer" {
+                settings.issuer = other?.value
+            } else {
+                settings.provider = other?.value ?? provider
+            }
         }
     }
 
@@ -198,8 +136,6 @@ struct AccountQuestions {
     private mutating func check(
         _ daemon: inout DaemonConnection
     ) throws(Report) -> (other: (option: String, value: String)?, isRight: Bool) {
-        var settings = AccountSettings(name: "")
-        applyServer(to: &settings)
         let check: ServerCheck?
         do throws(Report) {
             check = try daemon.check(settings)
@@ -209,8 +145,8 @@ struct AccountQuestions {
             return (nil, false)
         }
         guard let check, let contradiction = check.contradiction else {
-            variables = check?.reply.variables ?? variables
-            check?.tell(isProviderNamed: provider != nil)
+            settings.variables = check?.reply.variables ?? settings.variables
+            check?.tell(isProviderNamed: settings.provider != nil)
             return (nil, true)
         }
         StandardError.warn(Hint(contradiction))
@@ -221,14 +157,14 @@ struct AccountQuestions {
     }
 
     private mutating func askClient(_ profile: ProviderDescription?) throws(Report) {
-        guard !hasNoClientId, clientId == nil else { return }
+        guard !hasNoClientId, settings.clientId == nil else { return }
         if let place = profile?.clientIdHint ?? profile?.documentation {
             StandardError.show("Get a client id from: \(PlainText.line(place))\n")
         }
         tell(profile?.notes, about: ["client", "redirects"])
-        let isGoogle = provider == "google"
+        let isGoogle = settings.provider == "google"
         try askClientId(isGoogle: isGoogle)
-        guard !hasSecret, client?.secret == nil else { return }
+        guard client?.secret == nil, clientKeyFile == nil, settings.clientAssertionFile == nil else { return }
         // Google's desktop clients have a secret, too. Its profile names no method, because its metadata does.
         let isUsual = isGoogle || profile?.clientAuthentication?.hasPrefix("client_secret") == true
         // For a server without a profile, we do not know what kind of clients it creates.
@@ -236,24 +172,25 @@ struct AccountQuestions {
         if profile == nil { hasOne = try Question.confirm("Does the client have a secret?") }
         guard hasOne else { return }
         let typed = try HiddenPrompt.ask("Client secret (not shown): ", .clientSecret)
-        client = FileClient(id: clientId, secret: try PastedText(typed.reveal(), purpose: .clientSecret).secret())
+        let secret = try PastedText(typed.reveal(), purpose: .clientSecret).secret()
+        client = FileClient(id: settings.clientId, secret: secret)
     }
 
     /// Asks for the client ID. Google's console gives out a file that also contains the secret.
     private mutating func askClientId(isGoogle: Bool) throws(Report) {
-        while clientId == nil {
+        while settings.clientId == nil {
             let answer = try Self.answer(
                 isGoogle ? "The JSON file that Google's console gave you, or the client id: " : "Client id: "
             )
             // No client ID ends like this.
             let path = Self.path(answer)
             guard path.hasSuffix(".json") else {
-                clientId = answer
+                settings.clientId = answer
                 return
             }
             do throws(Report) {
-                client = try ClientSecretFile(name: path, prompt: "").read()
-                clientId = client?.id
+                client = try ClientSecretFile.read(path)
+                settings.clientId = client?.id
                 if isForPerson, !hasRedirect { client?.warnOfRedirects() }
             } catch {
                 StandardError.tell(error)
@@ -271,9 +208,9 @@ struct AccountQuestions {
 
     /// Asks for what the provider requires, and for the purpose of the tokens.
     private mutating func askSignIn(_ profile: ProviderDescription?) throws(Report) {
-        let isOpen = scopes.isEmpty && purpose == nil
+        let isOpen = settings.scopes == nil && purpose == nil
         guard let profile else {
-            if isOpen, isDialogue { scopes = Self.words(try Question.ask("Scopes (Enter: the usual ones): ")) }
+            if isOpen, isDialogue { settings.scopes = Self.words(try Question.ask("Scopes (Enter: the usual ones): ")) }
             return
         }
         let required = profile.requiredSettings ?? []
@@ -282,12 +219,13 @@ struct AccountQuestions {
             try askPurpose(known, usual: profile.scopes ?? [])
         } else if isOpen, required.contains("scopes") {
             tell(profile.notes, about: ["scopes"])
-            scopes = Self.words(try Self.answer("Scopes: "))
+            settings.scopes = Self.words(try Self.answer("Scopes: "))
         }
         if required.contains("redirectPort"), !hasRedirect {
-            if redirectPort == nil { tell(profile.notes, about: ["redirects"]) }
-            while redirectPort == nil {
-                redirectPort = Int64(try Self.answer("Port of the redirect URI that the client is registered with: "))
+            if settings.redirectPort == nil { tell(profile.notes, about: ["redirects"]) }
+            while settings.redirectPort == nil {
+                let port = try Self.answer("Port of the redirect URI that the client is registered with: ")
+                settings.redirectPort = Int64(port)
             }
         }
         if isDialogue { tell(profile.notes, about: ["lifetime"]) }
@@ -303,14 +241,14 @@ struct AccountQuestions {
             let found = words.map { word in known.first { $0.purpose == word.lowercased() } }
             if !words.isEmpty, !found.contains(where: { $0 == nil }) {
                 // Each scope once, in the order of the purposes.
-                scopes = found.compactMap(\.self).flatMap(\.scopes).reduce(into: []) { all, scope in
+                settings.scopes = found.compactMap(\.self).flatMap(\.scopes).reduce(into: []) { all, scope in
                     if !all.contains(scope) { all.append(scope) }
                 }
                 return
             }
             // A single word that is not a purpose is more likely a typo than a scope, unless it looks like a scope.
             guard words.count == 1, !answer.contains(where: { ":/._-".contains($0) }) else {
-                scopes = words
+                settings.scopes = words
                 return
             }
             StandardError.warn("'\(PlainText.line(answer))' is not one of these")
@@ -334,12 +272,12 @@ struct AccountQuestions {
     /// - Throws: `usage` if the provider has no such purpose; connection errors.
     mutating func findScopes(_ daemon: inout DaemonConnection) throws(Report) {
         guard let purpose else { return }
-        scopes = try daemon.scopes(for: purpose, of: provider, besides: scopes)
+        settings.scopes = try daemon.scopes(for: purpose, of: settings.provider, besides: settings.scopes ?? [])
     }
 
     /// Whether the variable is needed. An account with its own issuer does not need the parts of one.
     private func isWanted(_ variable: ProviderVariable, _ profile: ProviderDescription?) -> Bool {
-        issuer == nil || profile?.tokenEndpoint?.contains("{\(variable.name)}") == true
+        settings.issuer == nil || profile?.tokenEndpoint?.contains("{\(variable.name)}") == true
     }
 
     private mutating func ask(for variable: ProviderVariable) throws(Report) {
@@ -362,10 +300,10 @@ struct AccountQuestions {
         while true {
             switch choice.meaning(of: try Question.ask("Provider (number, name, or the issuer's https://…): ")) {
             case .provider(let name):
-                provider = name
+                settings.provider = name
                 return
             case .issuer(let url):
-                issuer = url
+                settings.issuer = url
                 return
             case .several(let names):
                 StandardError.warn("several providers begin with this: \(names.joined(separator: ", "))")

@@ -66,35 +66,19 @@ struct NewAccountOptions: ParsableArguments {
         }
     }
 
-    /// The options as arguments of `authctl account add`.
-    func words(name: String?, scopes: [String], socket: String?) -> [String] {
-        let values = [
-            ("--provider", provider), ("--issuer", issuer), ("--resource-server", resourceServer),
-            ("--tenant", tenant), ("--client-id", clientId), ("--client-secret-file", clientSecretFile),
-            ("--for", purpose), ("--socket", socket),
-        ]
-        let options = values + `set`.map { ("--set", $0) } + scopes.map { ("--scope", $0) }
-        return (name.map { [$0] } ?? []) + options.flatMap { name, value in value.map { ["\(name)=\($0)"] } ?? [] }
-    }
-}
-
-/// Creates the account for a sign-in, if it is missing.
-struct FirstSignIn {
-    let options: NewAccountOptions
-    let scopes: [String]
-    let connection: ConnectionOptions
-
-    /// Makes sure that the account exists.
+    /// Adds the account unless there is one of this name, and asks for missing values if a person can answer.
     ///
     /// - Returns: the account's name.
     /// - Throws: `usage` if the name belongs to an account at another server; the errors of `account add`.
-    func prepare(_ name: String?) throws(Report) -> String {
-        guard let name, let known = try settings(of: name) else { return try make(name) }
+    func addIfMissing(_ name: String?, _ scopes: [String], _ connection: ConnectionOptions) throws(Report) -> String {
+        guard let name, let known = try Self.settings(of: name, connection) else {
+            return try add(name, scopes, connection)
+        }
         let isOther =
-            options.provider.map { $0 != known.provider } ?? false
-            || options.issuer.map { !$0.hasPrefix(known.issuer ?? $0) } ?? false
-            || options.clientId.map { $0 != known.clientId } ?? false
-            || options.resourceServer.map { !known.isFor(resourceAt: $0) } ?? false
+            provider.map { $0 != known.provider } ?? false
+            || issuer.map { !$0.hasPrefix(known.issuer ?? $0) } ?? false
+            || clientId.map { $0 != known.clientId } ?? false
+            || resourceServer.map { !known.isFor(resourceAt: $0) } ?? false
         guard !isOther else {
             throw .usage(
                 "'\(PlainText.line(name))' exists already, with other settings",
@@ -106,20 +90,21 @@ struct FirstSignIn {
     }
 
     /// Adds the account, and asks for missing values if a person can answer; returns its name.
-    func make(_ name: String?) throws(Report) -> String {
-        let words = options.words(name: name, scopes: scopes, socket: connection.socket)
-        let command: AccountAddCommand
-        do {
-            command = try AccountAddCommand.parse(words)
-        } catch {
-            let message = ParserReport.oneLine(AccountAddCommand.message(for: error)).lowercasedFirst
-            throw .usage(message, hint: "see '\(Command("account", "add", "--help"))'")
-        }
-        return try command.add().reply.status.account
+    func add(_ name: String?, _ scopes: [String], _ connection: ConnectionOptions) throws(Report) -> String {
+        var new = NewAccount(name, connection)
+        new.settings.provider = provider
+        new.settings.issuer = issuer
+        new.settings.clientId = clientId
+        new.settings.variables = try SettingsOptions.variables(["tenant": tenant], set: set)
+        new.settings.scopes = scopes.isEmpty ? nil : scopes
+        new.resourceServer = resourceServer
+        new.clientSecretFile = clientSecretFile
+        new.purpose = purpose
+        return try new.add().status.account
     }
 
     /// The settings of the account; nil if there is none of this name.
-    private func settings(of name: String) throws(Report) -> AccountSettings? {
+    private static func settings(of name: String, _ connection: ConnectionOptions) throws(Report) -> AccountSettings? {
         var daemon = try connection.connect()
         do throws(Report) {
             return try daemon.allSettings(accounts: [name]).accounts.first
