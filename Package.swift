@@ -471,9 +471,7 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
         .target(
             name: "authctl",
             dependencies: ["AuthRefreshInterface", "Basics", "TextEncodings"],
-            sources: [
-                "Files/ImportedDocument.swift", "Report.swift", "WireText.swift",
-            ],
+            sources: ["Files/ImportedDocument.swift", "Report.swift"],
             swiftSettings: strict
         ),
         .target(

@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
 internal import Basics
-internal import FoundationEssentials
 internal import Glibc
 internal import Systemd
 
@@ -15,11 +14,11 @@ struct Agent: ~Copyable {
     private let authctl: String
     private let server: NotificationServer
     /// The daemon's changes; nil while the daemon does not answer.
-    private var feed: DaemonFeed<Subscribe.Reply>?
+    private var feed: DaemonFeed<Subscribe.Parameters>?
     private var reconnection = Reconnection()
     private var desk = NotificationDesk()
     /// The daemon's questions; nil if the daemon does not answer, or if no notification server shows buttons.
-    private var questions: DaemonFeed<ServeConfirmations.Reply>?
+    private var questions: DaemonFeed<ServeConfirmations.Parameters>?
     /// Whether to request questions from the daemon when it answers.
     private var wantsQuestions = false
     private var questionDesk = QuestionDesk()
@@ -34,12 +33,8 @@ struct Agent: ~Copyable {
     ///   - authctl: the path of the program that signs in.
     /// - Throws: if there is no bus. A missing daemon is not an error; the agent waits for it.
     init(namedSocket: String?, authctl: String) throws(ProgramError) {
-        let runtime = environmentValue("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
-        let socket =
-            namedSocket ?? environmentValue("AUTHREFRESH_SOCKET") ?? "\(runtime)/authrefreshd/io.authrefresh"
-        let server = try Self.connect(Self.sessionBus)
-        self.server = server
-        self.socket = socket
+        server = try Self.connect(Self.sessionBus)
+        socket = namedSocket ?? SocketPath.usual
         self.namedSocket = namedSocket
         self.authctl = authctl
     }
@@ -70,7 +65,7 @@ struct Agent: ~Copyable {
         do throws(ProgramError) {
             if feed == nil {
                 guard reconnection.isDue(at: .now) else { return }
-                feed = try DaemonFeed(.subscribe, socket: socket)
+                feed = try DaemonFeed(Subscribe.Parameters(), socket: socket)
                 desk.beginPresentState()
             }
             let changes = try feed?.takeReplies() ?? []
@@ -94,7 +89,7 @@ struct Agent: ~Copyable {
             if questions == nil {
                 wantsQuestions = false
                 guard canAsk() else { return }
-                questions = try DaemonFeed(.serveConfirmations, socket: socket)
+                questions = try DaemonFeed(ServeConfirmations.Parameters(), socket: socket)
             }
             for told in try questions?.takeReplies() ?? [] { take(told) }
         } catch {
@@ -133,11 +128,7 @@ struct Agent: ~Copyable {
         do throws(VarlinkClientError) {
             var connection = try VarlinkConnection(path: socket)
             let parameters = AnswerConfirmation.Parameters(question: question, answer: answer.rawValue)
-            // It contains only text, so encoding cannot fail.
-            guard let json = try? JSONEncoder().encode(parameters) else { return }
-            let method = Method.answerConfirmation.rawValue
-            let text = String(decoding: json, as: UTF8.self)
-            _ = try connection.call(method, parameters: text, timeoutMilliseconds: 5000)
+            _ = try connection.ask(parameters, timeoutMilliseconds: 5000)
         } catch {
             let reason = ProgramError.noDaemon(error).message
             log("your answer did not reach the daemon, so the program gets nothing: \(reason)")

@@ -1,24 +1,19 @@
 internal import AuthRefreshInterface
 internal import Basics
-internal import FoundationEssentials
-internal import TextEncodings
 internal import Systemd
 
 /// The stream of replies to one call: changes for `Subscribe`, or questions for `ServeConfirmations`.
-struct DaemonFeed<Reply: Decodable>: ~Copyable {
+struct DaemonFeed<Call: CallParameters>: ~Copyable {
     private var connection: VarlinkConnection
 
-    /// Begins a call.
-    ///
-    /// - Parameter method: a method that is called with "more" and without parameters.
-    init(_ method: Method, socket: String) throws(ProgramError) {
-        connection = try Self.call(method, at: socket)
+    init(_ call: Call, socket: String) throws(ProgramError) {
+        connection = try Self.send(call, to: socket)
     }
 
-    private static func call(_ method: Method, at socket: String) throws(ProgramError) -> VarlinkConnection {
+    private static func send(_ call: Call, to socket: String) throws(ProgramError) -> VarlinkConnection {
         do throws(VarlinkClientError) {
             var connection = try VarlinkConnection(path: socket)
-            try connection.send(method.rawValue, parameters: "{}", mode: .more)
+            try connection.send(call, mode: .more)
             return connection
         } catch {
             throw .noDaemon(error)
@@ -31,24 +26,26 @@ struct DaemonFeed<Reply: Decodable>: ~Copyable {
     /// The replies that have arrived.
     ///
     /// - Throws: when the daemon has gone. The next feed begins with the current state.
-    mutating func takeReplies() throws(ProgramError) -> [Reply] {
-        var replies: [Reply] = []
-        while let reply = try nextReply() {
-            if let name = reply.error {
-                throw .otherVersion(.unavailable, "the daemon refuses the subscription with the error '\(name)'")
+    mutating func takeReplies() throws(ProgramError) -> [Call.Reply] {
+        var replies: [Call.Reply] = []
+        while let answer = try nextAnswer() {
+            switch answer {
+            case .success(let reply): replies.append(reply)
+            case .failure(let refusal):
+                throw .otherVersion(
+                    .unavailable,
+                    "the daemon refuses the subscription with the error '\(refusal.name)'"
+                )
             }
-            guard let told = try? JSONDecoder().decode(Reply.self, from: Data(reply.parameters.bytes))
-            else {
-                throw .otherVersion(.badData, "the daemon's answer is not one that this version understands")
-            }
-            replies.append(told)
         }
         return replies
     }
 
-    private mutating func nextReply() throws(ProgramError) -> VarlinkConnection.Reply? {
+    private mutating func nextAnswer() throws(ProgramError) -> Result<Call.Reply, ErrorReply>? {
         do throws(VarlinkClientError) {
-            return try connection.receiveAvailable()
+            return try connection.receiveAvailable()?.answer()
+        } catch .unreadableReply {
+            throw .otherVersion(.badData, "the daemon's answer is not one that this version understands")
         } catch {
             throw .noDaemon(error)
         }
@@ -93,7 +90,7 @@ extension ProgramError {
             "the path '\(path)' is longer than the \(limit) bytes of a socket's path"
         case .timedOut: "no reply came in time"
         case .connectionClosed: "it closed the connection"
-        case .malformedReply: "its reply is not Varlink"
+        case .malformedReply, .unreadableReply: "its reply is not Varlink"
         case .replyTooLarge(let limit): "its reply is longer than \(limit) bytes"
         }
     }

@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
 internal import Basics
-internal import FoundationEssentials
 internal import Glibc
 internal import TextEncodings
 
@@ -16,8 +15,7 @@ struct DaemonConnection: ~Copyable {
     /// After how many seconds a person at a terminal is told what the command waits for.
     static let quiet: Int32 = 2
 
-    /// For this type's methods only.
-    var connection: VarlinkConnection
+    private var connection: VarlinkConnection
     private let path: String
 
     /// Connects to the daemon.
@@ -37,15 +35,27 @@ struct DaemonConnection: ~Copyable {
     ///
     /// - Parameter awaited: what the call waits for; a person at a terminal is told after two seconds.
     /// - Throws: the daemon's error; connection errors.
-    mutating func ask<Reply: Decodable>(
-        _ method: Method,
-        _ parameters: some Encodable,
-        for type: Reply.Type,
+    mutating func ask<Call: CallParameters>(
+        _ call: Call,
         patience: Int32 = Self.patience,
         waitingFor awaited: String = "the daemon"
-    ) throws(Report) -> Reply {
-        let answer = try ask(method, json: WireText.encode(parameters), patience: patience, waitingFor: .named(awaited))
-        return try WireText.decode(type, from: answer)
+    ) throws(Report) -> Call.Reply {
+        try ask(call, patience, .named(awaited))
+    }
+
+    /// Calls a method for which the daemon refreshes `account`.
+    mutating func ask<Call: CallParameters>(_ call: Call, refreshing account: String) throws(Report) -> Call.Reply {
+        try ask(call, Self.refreshPatience, .server(ofAccount: account))
+    }
+
+    private mutating func ask<Call: CallParameters>(
+        _ call: Call,
+        _ patience: Int32,
+        _ awaited: Awaited
+    ) throws(Report) -> Call.Reply {
+        try Self.content(
+            of: reply(to: Call.method, json: WireText.encode(call), patience: patience, waitingFor: awaited)
+        )
     }
 
     /// What a call waits for, to tell a person at a terminal. It is a value and not a closure, and becomes text only
@@ -84,14 +94,23 @@ struct DaemonConnection: ~Copyable {
         patience: Int32,
         waitingFor awaited: Awaited? = nil
     ) throws(Report) -> JSONText {
+        let reply = try reply(to: method, json: json, patience: patience, waitingFor: awaited)
+        if let refusal = reply.refusal { throw refusal.report }
+        return reply.parameters
+    }
+
+    private mutating func reply(
+        to method: Method,
+        json: String,
+        patience: Int32,
+        waitingFor awaited: Awaited?
+    ) throws(Report) -> VarlinkConnection.Reply {
         let start = Self.clock
-        let reply: VarlinkConnection.Reply
         do throws(Report) {
-            reply = try call(method, json, patience, waitingFor: awaited)
+            return try call(method, json, patience, waitingFor: awaited)
         } catch  where error.cause == .ended && method.rules.isRepeatable {
-            reply = try askSuccessors(method, json, until: start + patience)
+            return try askSuccessors(method, json, until: start + patience)
         }
-        return try Self.parameters(of: reply)
     }
 
     /// Calls the daemons after one that has ended. Where systemd holds the socket, the call waits in it for the next
@@ -188,16 +207,14 @@ struct DaemonConnection: ~Copyable {
     ///
     /// - Parameter awaited: what the wait is for. A person at a terminal is told after two seconds without a reply.
     /// - Throws: the daemon's error; connection errors; `noAnswer` after a silence; what `body` throws.
-    mutating func ask<Reply: Decodable>(
-        _ method: Method,
-        _ parameters: some Encodable,
-        forEach type: Reply.Type,
+    mutating func ask<Call: CallParameters>(
+        _ call: Call,
         waitingFor awaited: String = "the daemon",
-        _ body: (Reply) throws(Report) -> Void
+        forEach body: (Call.Reply) throws(Report) -> Void
     ) throws(Report) {
         let patience = Self.refreshPatience
         var continues = true
-        try send(method, parameters, mode: .more)
+        try follow(call)
         while continues {
             let reply: VarlinkConnection.Reply
             do throws(VarlinkClientError) {
@@ -205,17 +222,19 @@ struct DaemonConnection: ~Copyable {
             } catch {
                 throw Report(error, patience: patience)
             }
-            try body(WireText.decode(type, from: Self.parameters(of: reply)))
+            try body(Self.content(of: reply))
             continues = reply.continues
         }
     }
 
-    /// The parameters of a reply that is not an error.
-    static func parameters(of reply: VarlinkConnection.Reply) throws(Report) -> JSONText {
-        if let name = reply.error {
-            throw ErrorReply(name: name, parameters: reply.parameters.text).report
+    /// The content of a reply that is not an error.
+    private static func content<Content: Decodable>(of reply: VarlinkConnection.Reply) throws(Report) -> Content {
+        let answer: Result<Content, ErrorReply>
+        do throws(VarlinkClientError) { answer = try reply.answer() } catch { throw Report(error, patience: 0) }
+        switch answer {
+        case .success(let content): return content
+        case .failure(let refusal): throw refusal.report
         }
-        return reply.parameters
     }
 }
 
@@ -227,7 +246,7 @@ extension DaemonConnection {
         var statuses: [AccountStatus] = []
         var page = GetStatus.Parameters(accounts: accounts.isEmpty ? nil : accounts)
         repeat {
-            let reply = try ask(.getStatus, page, for: GetStatus.Reply.self)
+            let reply = try ask(page)
             statuses += reply.accounts
             page.after = reply.next
         } while page.after != nil
@@ -241,7 +260,7 @@ extension DaemonConnection {
         var all = ListAccounts.Reply(accounts: [])
         var page = ListAccounts.Parameters(accounts: accounts.isEmpty ? nil : accounts)
         repeat {
-            let reply = try ask(.listAccounts, page, for: ListAccounts.Reply.self)
+            let reply = try ask(page)
             all.accounts += reply.accounts
             if let damaged = reply.damaged { all.damaged = (all.damaged ?? []) + damaged }
             if let people = reply.people { all.people = (all.people ?? [:]).merging(people) { $1 } }
@@ -256,7 +275,7 @@ extension DaemonConnection {
     ///
     /// - Parameter accounts: empty for all.
     mutating func subscribe(to accounts: [String]) throws(Report) {
-        try follow(.subscribe, Subscribe.Parameters(accounts: accounts.isEmpty ? nil : accounts))
+        try follow(Subscribe.Parameters(accounts: accounts.isEmpty ? nil : accounts))
     }
 
     /// Tells a person at a terminal what is waited for, if the first reply has not begun to come within two seconds.
@@ -280,27 +299,18 @@ extension DaemonConnection {
     var pollDescriptor: Int32 { connection.pollDescriptor }
 
     /// Calls a method that reports events as they happen; `availableReply` and `nextReply` return its replies.
-    mutating func follow(_ method: Method, _ parameters: some Encodable) throws(Report) {
-        try send(method, parameters, mode: .more)
+    mutating func follow(_ call: some CallParameters) throws(Report) {
+        try send(call, mode: .more)
     }
 
     /// Calls a method with one reply, which `availableReply` or `nextReply` returns.
-    mutating func begin(_ method: Method, _ parameters: some Encodable) throws(Report) {
-        try send(method, parameters, mode: .one)
+    mutating func begin(_ call: some CallParameters) throws(Report) {
+        try send(call, mode: .one)
     }
 
-    private mutating func send(
-        _ method: Method,
-        _ parameters: some Encodable,
-        mode: VarlinkConnection.ReplyMode
-    ) throws(Report) {
+    private mutating func send(_ call: some CallParameters, mode: VarlinkConnection.ReplyMode) throws(Report) {
         do throws(VarlinkClientError) {
-            try connection.send(
-                method.rawValue,
-                parameters: WireText.encode(parameters),
-                mode: mode,
-                timeoutMilliseconds: Self.patience * 1000
-            )
+            try connection.send(call, mode: mode, timeoutMilliseconds: Self.patience * 1000)
         } catch {
             throw Report(error, patience: Self.patience)
         }
@@ -319,7 +329,7 @@ extension DaemonConnection {
             throw Report(error, patience: 0)
         }
         guard let reply else { return nil }
-        return (try WireText.decode(type, from: Self.parameters(of: reply)), reply.continues)
+        return (try Self.content(of: reply), reply.continues)
     }
 
     /// Waits for the next reply.
@@ -335,17 +345,6 @@ extension DaemonConnection {
         } catch {
             throw Report(error, patience: patience ?? 0)
         }
-        return (try WireText.decode(type, from: Self.parameters(of: reply)), reply.continues)
-    }
-}
-
-extension WireText {
-    /// - Throws: `unreadableReply`.
-    static func decode<Value: Decodable>(_ type: Value.Type, from json: JSONText) throws(Report) -> Value {
-        do {
-            return try JSONDecoder().decode(type, from: Data(json.bytes))
-        } catch {
-            throw .unreadableReply
-        }
+        return (try Self.content(of: reply), reply.continues)
     }
 }

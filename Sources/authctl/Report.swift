@@ -62,14 +62,6 @@ struct Report: Error, Hashable, Sendable {
     }
 }
 
-/// An error reply of the daemon.
-struct ErrorReply: Hashable, Sendable {
-    /// The error's full name: `io.authrefresh.NoSuchAccount`.
-    let name: String
-    /// Its parameters as JSON text; `{}` if there are none.
-    let parameters: String
-}
-
 extension Report {
     static let cancelled = Report(status: .cancelled, name: "authctl.Cancelled", message: "cancelled")
 

@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
 internal import Basics
-internal import FoundationEssentials
 internal import RefreshCore
 internal import TextEncodings
 
@@ -12,30 +11,12 @@ struct Daemon {
 
     let socket: String
 
-    /// A reply whose content is not needed.
-    private struct Anything: Decodable {}
-
-    private enum Answer<Reply> {
-        case reply(Reply)
-        case error(ErrorReply)
-
-        var error: ErrorReply? {
-            switch self {
-            case .reply: nil
-            case .error(let error): error
-            }
-        }
-    }
-
     /// The issuer as the server publishes it, if it differs from the account's by a final slash; otherwise unchanged.
     ///
     /// oidc-agent ends every issuer with a slash.
     func publishedIssuer(_ settings: AccountSettings) throws(ProgramError) -> String? {
         guard let issuer = settings.issuer, settings.provider == nil else { return settings.issuer }
-        let parameters = CheckServer.Parameters(issuer: issuer)
-        guard case .reply(let reply) = try ask(.checkServer, parameters, for: CheckServer.Reply.self) else {
-            return issuer
-        }
+        guard case .success(let reply) = try ask(CheckServer.Parameters(issuer: issuer)) else { return issuer }
         guard let other = reply.otherIssuer, other + "/" == issuer || other == issuer + "/" else { return issuer }
         return other
     }
@@ -47,39 +28,26 @@ struct Daemon {
             clientSecret: account.clientSecret?.reveal(),
             refreshToken: account.refreshToken?.reveal()
         )
-        return try ask(.addAccount, parameters, for: Anything.self).error
+        return try ask(parameters).refusal
     }
 
     /// Waits for the first refresh.
     ///
     /// - Returns: why there is no token; nil if there is one.
     func prove(_ account: String) throws(ProgramError) -> ErrorReply? {
-        try ask(.acquireToken, AcquireToken.Parameters(account: account), for: Anything.self).error
+        try ask(AcquireToken.Parameters(account: account)).refusal
     }
 
     /// - Returns: whether the account was removed.
     func remove(_ account: String) -> Bool {
-        let answer = try? ask(.removeAccount, RemoveAccount.Parameters(account: account), for: Anything.self)
-        guard case .reply = answer else { return false }
-        return true
+        guard let answer = try? ask(RemoveAccount.Parameters(account: account)) else { return false }
+        return answer.refusal == nil
     }
 
-    private func ask<Reply: Decodable>(
-        _ method: Method,
-        _ parameters: some Encodable,
-        for type: Reply.Type
-    ) throws(ProgramError) -> Answer<Reply> {
-        guard let json = try? JSONEncoder().encode(parameters) else { throw .noAnswer }
-        let reply = try call(method, String(decoding: json, as: UTF8.self))
-        if let name = reply.error { return .error(ErrorReply(name: name, parameters: reply.parameters)) }
-        guard let answer = try? JSONDecoder().decode(type, from: Data(reply.parameters.bytes)) else { throw .noAnswer }
-        return .reply(answer)
-    }
-
-    private func call(_ method: Method, _ json: String) throws(ProgramError) -> VarlinkConnection.Reply {
+    private func ask<Call: CallParameters>(_ call: Call) throws(ProgramError) -> Result<Call.Reply, ErrorReply> {
         do throws(VarlinkClientError) {
             var connection = try VarlinkConnection(path: socket)
-            return try connection.call(method.rawValue, parameters: json, timeoutMilliseconds: Self.patience)
+            return try connection.ask(call, timeoutMilliseconds: Self.patience)
         } catch {
             switch error {
             case .notRunning, .unusablePath, .pathTooLong, .cannotConnect:
@@ -94,7 +62,7 @@ struct Daemon {
                     "permission denied for the socket '\(socket)'",
                     hint: Hint(Command("doctor"))
                 )
-            case .timedOut, .connectionClosed, .malformedReply, .replyTooLarge: throw .noAnswer
+            case .timedOut, .connectionClosed, .malformedReply, .unreadableReply, .replyTooLarge: throw .noAnswer
             }
         }
     }
@@ -106,4 +74,63 @@ extension ProgramError {
         "authrefreshd sent no answer, or one that cannot be read",
         hint: "to see whether the account was added: \(Command("status"))"
     )
+}
+
+extension Result where Failure == ErrorReply {
+    fileprivate var refusal: ErrorReply? { if case .failure(let refusal) = self { refusal } else { nil } }
+}
+
+/// An error of the daemon that an import can meet.
+extension ErrorReply {
+    /// Whether the server says that the grant has ended. After any other error, the imported account can be repaired.
+    var endsGrant: Bool {
+        let reason = decode(InteractionRequiredError.self)?.reason
+        return [InteractionReason.grantEnded, .outcomeUnknown].contains { $0.rawValue == reason }
+    }
+
+    var accountExists: Bool { name == AccountExistsError.name }
+
+    /// The error for a person.
+    var error: ProgramError {
+        if let error = decode(InvalidSettingsError.self) {
+            let field = Setting.phrase(forField: error.field)
+            let hint = error.hint.map { Hint($0, command: error.command) }
+            return ProgramError(status, "\(field) cannot be used: \(error.reason)", hint: hint)
+        }
+        if let error = decode(InteractionRequiredError.self) {
+            let reason = error.oauthError ?? Self.words(error.reason)
+            let hint = Hint(error.hint, command: error.command)
+            return ProgramError(status, "the server refuses it: \(reason)", hint: hint)
+        }
+        if let error = decode(MisconfiguredError.self) {
+            return ProgramError(status, error.reason, hint: Hint(error.hint, command: error.command))
+        }
+        if let error = decode(TemporarilyUnavailableError.self) { return ProgramError(status, error.reason) }
+        return ProgramError(status, "the daemon answered with the error '\(name)'")
+    }
+
+    private var status: ExitStatus {
+        switch name {
+        case InteractionRequiredError.name: .interactionRequired
+        case SignedOutError.name: .signedOut
+        case InvalidSettingsError.name, AccountExistsError.name: .usage
+        case MisconfiguredError.name: .misconfigured
+        case PermissionDeniedError.name: .notPermitted
+        default: .tryAgainLater
+        }
+    }
+
+    /// Why the account needs a person, if the server gave no code. An unknown reason is shown unchanged.
+    private static func words(_ reason: String) -> String {
+        switch InteractionReason(rawValue: reason) {
+        case .grantEnded: "the grant has ended"
+        case .rejectedWithoutReason: "no reason is given"
+        case .outcomeUnknown: "the answer to a refresh was lost, and the old refresh token no longer works"
+        case .userRequired: "somebody has to sign in"
+        case .noRefreshToken: "there is no refresh token"
+        case .sourceAccount: "the account that its token is derived from needs a sign-in"
+        case .otherPerson: "the server answered for another person"
+        case nil: reason
+        }
+    }
 }

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import AuthRefreshInterface
 
 /// The document that `--json` prints. The page "JSON of authctl" describes it.
 struct ImportDocument: Encodable {
@@ -19,13 +19,5 @@ struct ImportDocument: Encodable {
     let accounts: [Account]
 
     /// The document as indented JSON, with a newline.
-    var text: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
-        do {
-            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
-        } catch {
-            preconditionFailure("texts and numbers can always be said in JSON")
-        }
-    }
+    var text: String { WireText.encodeIndented(self) + "\n" }
 }

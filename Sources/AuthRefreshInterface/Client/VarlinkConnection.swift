@@ -214,6 +214,8 @@ package enum VarlinkClientError: Error, Equatable, Sendable {
     case connectionClosed
     /// The message received is not a Varlink reply.
     case malformedReply
+    /// The reply does not follow the interface.
+    case unreadableReply
     /// The reply is longer than `limit` bytes.
     case replyTooLarge(limit: Int)
 }

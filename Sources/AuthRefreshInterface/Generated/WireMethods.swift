@@ -84,7 +84,10 @@ package enum Method: String, CaseIterable, Sendable {
 
 /// Says what is running and whether it is well.
 package enum GetInfo {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = GetInfo.Reply
+        package static var method: Method { .getInfo }
+
         package init() {}
     }
 
@@ -135,7 +138,10 @@ package enum GetInfo {
 
 /// Returns figures for a monitoring system. All counts begin at 0 when the daemon starts.
 package enum GetMetrics {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = GetMetrics.Reply
+        package static var method: Method { .getMetrics }
+
         package init() {}
     }
 
@@ -198,7 +204,10 @@ package enum GetMetrics {
 
 /// Returns the states of accounts, in the order of their names.
 package enum GetStatus {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = GetStatus.Reply
+        package static var method: Method { .getStatus }
+
         /// The accounts to return. Absent: all, one page for each call.
         package var accounts: [String]?
         /// Start after this name. Absent: at the beginning.
@@ -228,7 +237,10 @@ package enum GetStatus {
 
 /// Returns the settings of accounts, in the order of their names.
 package enum ListAccounts {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = ListAccounts.Reply
+        package static var method: Method { .listAccounts }
+
         /// The accounts to return. Absent: all, one page for each call.
         package var accounts: [String]?
         /// Start after this name. Absent: at the beginning.
@@ -271,7 +283,10 @@ package enum ListAccounts {
 /// of its settings). Paths are compared by whole segments. If several accounts match equally, the one that was added
 /// first is chosen. A dot at the end of a host's name means nothing, and index.docker.io is docker.io.
 package enum FindAccount {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = FindAccount.Reply
+        package static var method: Method { .findAccount }
+
         /// The address. If it is one that no account can have, no account is found.
         package var url: String
         /// The user name that the tool wants to sign in with. An account with another user name does not match. Names
@@ -311,7 +326,10 @@ package enum FindAccount {
 
 /// Returns the addresses of all accounts in a fixed order, each with the account that FindAccount chooses for it.
 package enum ListUrls {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = ListUrls.Reply
+        package static var method: Method { .listUrls }
+
         /// Start after this address: "next" of the previous page. Absent: at the beginning.
         package var after: String?
 
@@ -335,7 +353,10 @@ package enum ListUrls {
 
 /// Adds an account. If the call has a refresh token, the daemon refreshes the account at once.
 package enum AddAccount {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = AddAccount.Reply
+        package static var method: Method { .addAccount }
+
         /// Its settings. Its name must be free.
         package var settings: AccountSettings
         /// The client secret. Absent: a public client.
@@ -407,7 +428,10 @@ package enum AddAccount {
 /// Changes an account. Absent fields stay as they are. The issuer of an account that has a grant cannot be changed. If
 /// an account has a list of allowed callers, only those callers can change it.
 package enum UpdateAccount {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = UpdateAccount.Reply
+        package static var method: Method { .updateAccount }
+
         /// The account's local name.
         package var account: String
         /// Names of fields of AccountSettings, "clientSecret" or "clientKey", to clear. Absent: none.
@@ -537,7 +561,10 @@ package enum UpdateAccount {
 /// UpdateAccount refuse. The field "account" of the error names the account. If an account that changes or is removed
 /// has "confirm", the user is asked about each. Accounts are never renamed.
 package enum ApplyAccounts {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = ApplyAccounts.Reply
+        package static var method: Method { .applyAccounts }
+
         /// The accounts, at most 1000, each name once.
         package var accounts: [DescribedAccount]
         /// Whether accounts that the call does not name are removed, with their tokens, at most 1000. Accounts that the
@@ -577,7 +604,10 @@ package enum ApplyAccounts {
 
 /// Renames an account. Its tokens stay. If the account has "confirm", the user is asked.
 package enum RenameAccount {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = RenameAccount.Reply
+        package static var method: Method { .renameAccount }
+
         /// The present name.
         package var account: String
         /// The new name, as in AccountSettings. It must be free.
@@ -597,7 +627,10 @@ package enum RenameAccount {
 /// Removes an account and its tokens. The server is not told (see SignOut). If the account has "confirm", the user is
 /// asked.
 package enum RemoveAccount {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = RemoveAccount.Reply
+        package static var method: Method { .removeAccount }
+
         /// The account's local name.
         package var account: String
 
@@ -617,7 +650,10 @@ package enum RemoveAccount {
 /// was imported or exported before, and the account still holds its grant, the daemon refreshes with the current token
 /// instead. If the account has "confirm", the user is asked.
 package enum ImportGrant {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = ImportGrant.Reply
+        package static var method: Method { .importGrant }
+
         /// The account's local name.
         package var account: String
         /// The refresh token, up to 65536 bytes.
@@ -642,7 +678,10 @@ package enum ImportGrant {
 
 /// Returns everything that another machine needs to use the account, including the secrets.
 package enum ExportGrant {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = ExportGrant.Reply
+        package static var method: Method { .exportGrant }
+
         /// The account's local name.
         package var account: String
         /// Park the account: the daemon keeps the grant here, but does not use it until ResumeAccount is called or the
@@ -697,7 +736,10 @@ package enum ExportGrant {
 /// Uses the grant of a parked account here again, and waits for its first refresh. If the account is not parked,
 /// nothing changes.
 package enum ResumeAccount {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = ResumeAccount.Reply
+        package static var method: Method { .resumeAccount }
+
         /// The account's local name.
         package var account: String
 
@@ -721,7 +763,10 @@ package enum ResumeAccount {
 /// grant when somebody first asks for it, stores it, and shares it between all callers that name the same values. If
 /// the server refuses a set, only the callers of that set are affected.
 package enum AcquireToken {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = AcquireToken.Reply
+        package static var method: Method { .acquireToken }
+
         /// The account's local name.
         package var account: String
         /// How long the token must still be valid, in seconds. Absent: 30, or a tenth of a lifetime below five minutes.
@@ -819,7 +864,10 @@ package enum AcquireToken {
 /// tokens are bound to. Each proof is good for one request, and only for a moment. If the account has no such key, the
 /// call fails with InvalidSettings.
 package enum ProvePossession {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = ProvePossession.Reply
+        package static var method: Method { .provePossession }
+
         /// The account's local name.
         package var account: String
         /// The request's method, as it is sent: "GET".
@@ -858,7 +906,10 @@ package enum ProvePossession {
 /// StartSignIn asks for them by itself. Until then the account is interaction-required, but the daemon still hands out
 /// its tokens.
 package enum ReportRejected {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = ReportRejected.Reply
+        package static var method: Method { .reportRejected }
+
         /// The account's local name.
         package var account: String
         /// With scopes, resources, audience or claims as in AcquireToken: the token of that set. Absent: the account's
@@ -917,7 +968,10 @@ package enum ReportRejected {
 /// that second wait for the rest of it, and then one request answers all of them. This call also cancels a pending
 /// step-up (ReportRejected).
 package enum Refresh {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = Refresh.Reply
+        package static var method: Method { .refresh }
+
         /// The account's local name.
         package var account: String
 
@@ -941,7 +995,10 @@ package enum Refresh {
 /// even before "ready". No change is left out: a subscriber that reads too slowly gets SubscriberFellBehind in place of
 /// the next change, and can subscribe again. Otherwise the call continues until one side closes the connection.
 package enum Subscribe {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = Subscribe.Reply
+        package static var method: Method { .subscribe }
+
         /// The accounts to follow, even if they are renamed. Absent: all accounts, including those added later.
         package var accounts: [String]?
 
@@ -987,7 +1044,10 @@ package enum Subscribe {
 /// "url" to the person, or opens it. While the store cannot be written, a sign-in for tokens fails with
 /// StoreUnavailable.
 package enum StartSignIn {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = StartSignIn.Reply
+        package static var method: Method { .startSignIn }
+
         /// The account's local name.
         package var account: String
         /// How the answer comes back: browser (the server sends the browser to a port on loopback that the daemon
@@ -1210,7 +1270,10 @@ package enum StartSignIn {
 /// opened. The callers of StartSignIn and StartWebSession get the result. If the text is not an answer of the server,
 /// the call fails with InvalidSettings, and the sign-in continues.
 package enum ContinueSignIn {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = ContinueSignIn.Reply
+        package static var method: Method { .continueSignIn }
+
         /// "attempt" as StartSignIn or StartWebSession returned it. Absent: the daemon finds the sign-in by the "state"
         /// in the redirect, or else the web session by the address.
         package var attempt: String?
@@ -1240,7 +1303,10 @@ package enum ContinueSignIn {
 /// Ends a sign-in that is under way. Its callers get SignInCancelled. If the server still gives tokens, the daemon
 /// discards them.
 package enum CancelSignIn {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = CancelSignIn.Reply
+        package static var method: Method { .cancelSignIn }
+
         /// The account's local name. Absent: the call names the attempt.
         package var account: String?
         /// "attempt" as StartSignIn returned it. Absent: the call names the account.
@@ -1266,7 +1332,10 @@ package enum CancelSignIn {
 /// the server sends the browser back. The daemon checks only that the address is the callback's, and returns the whole
 /// address. The caller must check "state" and PKCE. The session has no account, and ends with the caller's connection.
 package enum StartWebSession {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = StartWebSession.Reply
+        package static var method: Method { .startWebSession }
+
         /// Where the server sends the browser back to, without a query or a fragment. It is one of: a loopback address
         /// ("http://127.0.0.1/done", "http://localhost/done" or "http://[::1]/done"), with a port or without; a URI
         /// with a private-use scheme ("com.example.app:/done"), or such a scheme alone ("exampleauth") for all its
@@ -1319,7 +1388,10 @@ package enum StartWebSession {
 /// gets each question, shows it, and sends the answer with AnswerConfirmation. The call continues until one side closes
 /// the connection. While no program makes this call, the daemon gives out no token of such accounts.
 package enum ServeConfirmations {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = ServeConfirmations.Reply
+        package static var method: Method { .serveConfirmations }
+
         package init() {}
     }
 
@@ -1371,7 +1443,10 @@ package enum ServeConfirmations {
 /// Sends the user's answer to a question of ServeConfirmations. It applies to what the question said, and to nothing
 /// else.
 package enum AnswerConfirmation {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = AnswerConfirmation.Reply
+        package static var method: Method { .answerConfirmation }
+
         /// "question" as ServeConfirmations returned it.
         package var question: String
         /// allow-once (one call), allow-for-an-hour (the account's tokens are open to all programs of the user's
@@ -1399,7 +1474,10 @@ package enum AnswerConfirmation {
 /// the order of SignOutStep. If one fails, the next ones are done nevertheless. There is one exception: if the account
 /// gets a new grant meanwhile, the daemon keeps the grant and the account.
 package enum SignOut {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = SignOut.Reply
+        package static var method: Method { .signOut }
+
         /// The account's local name.
         package var account: String
         /// Revoke the tokens at the server first (RFC 7009). Absent: false.
@@ -1450,7 +1528,10 @@ package enum SignOut {
 /// at a time, and other callers wait. The call is refused while a change of the store's key makes progress. If such a
 /// change begins, it ends the call.
 package enum BackupStore {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = BackupStore.Reply
+        package static var method: Method { .backupStore }
+
         package init() {}
     }
 
@@ -1472,7 +1553,10 @@ package enum BackupStore {
 
 /// Returns the installed provider profiles, in the order of their names.
 package enum ListProviders {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = ListProviders.Reply
+        package static var method: Method { .listProviders }
+
         package init() {}
     }
 
@@ -1489,7 +1573,10 @@ package enum ListProviders {
 /// Makes a provider profile, a file for providers.d, from the metadata that a server publishes (OpenID Connect
 /// Discovery, RFC 8414). The daemon uses no account or token, and stores nothing.
 package enum DiscoverProvider {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = DiscoverProvider.Reply
+        package static var method: Method { .discoverProvider }
+
         /// The issuer's URL, or another URL of its host.
         package var url: String
         /// The name of the profile: letters, digits and "._-", 64 at most. Absent: the daemon makes it from the host's
@@ -1516,7 +1603,10 @@ package enum DiscoverProvider {
 /// Connect Discovery). The daemon sends no token and changes no account. It refuses invalid settings as AddAccount
 /// does.
 package enum CheckServer {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = CheckServer.Reply
+        package static var method: Method { .checkServer }
+
         /// As in AccountSettings. Absent: the provider profile's.
         package var issuer: String?
         /// As in AccountSettings. Absent: none is named.
@@ -1586,7 +1676,10 @@ package enum CheckServer {
 /// URL, or by the challenge with which it refused an account's token. The daemon asks only the host of that URL, or of
 /// the address in the challenge. It sends no token and changes no account.
 package enum DiscoverResource {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = DiscoverResource.Reply
+        package static var method: Method { .discoverResource }
+
         /// The resource's URL: https, or http on a loopback address. The daemon asks it without a token, and reads its
         /// challenge. Absent: "account" and "challenge" name the resource.
         package var url: String?
@@ -1628,7 +1721,10 @@ package enum DiscoverResource {
 /// caller leaves, and after a restart of the daemon. A second caller follows the same work. With "more", the daemon
 /// reports the progress once a second. The last reply has the result.
 package enum RekeyStore {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = RekeyStore.Reply
+        package static var method: Method { .rekeyStore }
+
         package init() {}
     }
 
@@ -1672,7 +1768,10 @@ package enum RekeyStore {
 /// if the caller leaves. A second caller follows the same check. With "more", the daemon reports progress and findings
 /// once a second. Without it, one reply has everything.
 package enum CheckStore {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = CheckStore.Reply
+        package static var method: Method { .checkStore }
+
         package init() {}
     }
 
@@ -1702,7 +1801,10 @@ package enum CheckStore {
 /// has all of them. The daemon checks the first 10,000 accounts in the order of their names, and the first 64 of their
 /// servers. A finding says so if there are more.
 package enum Diagnose {
-    package struct Parameters: Codable, Hashable, Sendable {
+    package struct Parameters: CallParameters {
+        package typealias Reply = Diagnose.Reply
+        package static var method: Method { .diagnose }
+
         /// The accounts to check, with their servers. Absent: all.
         package var accounts: [String]?
 

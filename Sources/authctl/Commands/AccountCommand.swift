@@ -154,9 +154,7 @@ struct AccountRenameCommand: ParsableCommand {
         let parameters = RenameAccount.Parameters(account: account, newName: newName)
         do throws(Report) {
             _ = try daemon.ask(
-                .renameAccount,
                 parameters,
-                for: RenameAccount.Reply.self,
                 // The person may be asked first.
                 patience: DaemonConnection.refreshPatience
             )
@@ -210,9 +208,7 @@ struct AccountRemoveCommand: ParsableCommand {
         if deregister { return try removeWithClient(&daemon) }
         let parameters = RemoveAccount.Parameters(account: account)
         _ = try daemon.ask(
-            .removeAccount,
             parameters,
-            for: RemoveAccount.Reply.self,
             // The person may be asked first.
             patience: DaemonConnection.refreshPatience
         )
@@ -243,9 +239,7 @@ struct AccountRemoveCommand: ParsableCommand {
 
     private func removeWithClient(_ daemon: inout DaemonConnection) throws(Report) {
         let reply = try daemon.ask(
-            .signOut,
             SignOut.Parameters(account: account, revokeParked: yes ? true : nil, forget: true),
-            for: SignOut.Reply.self,
             patience: DaemonConnection.refreshPatience,
             waitingFor: DaemonConnection.server(of: account)
         )
@@ -315,13 +309,7 @@ struct AccountResumeCommand: ParsableCommand {
     }
 
     private func resume(_ account: String, _ daemon: inout DaemonConnection) throws(Report) {
-        let status = try daemon.ask(
-            .resumeAccount,
-            ResumeAccount.Parameters(account: account),
-            for: ResumeAccount.Reply.self,
-            patience: DaemonConnection.refreshPatience,
-            waitingFor: DaemonConnection.server(of: account)
-        ).status
+        let status = try daemon.ask(ResumeAccount.Parameters(account: account), refreshing: account).status
         guard status.refreshExitStatus == .success else { throw .notFresh(status) }
         let reply = ResumeAccount.Reply(status: status)
         if all {

@@ -119,9 +119,7 @@ struct AccountEditCommand: ParsableCommand {
         let reply = try CallerList.set(yes: yes && changesList) { withoutCaller throws(Report) in
             parameters.withoutCaller = withoutCaller
             return try daemon.ask(
-                .updateAccount,
                 parameters,
-                for: UpdateAccount.Reply.self,
                 patience: DaemonConnection.refreshPatience,
                 waitingFor: register ? "the authorization server" : "the daemon"
             )

@@ -121,9 +121,7 @@ struct AccountExportCommand: ParsableCommand {
     private func document(of account: String) throws(Report) -> String {
         var daemon = try connection.connect()
         let reply = try daemon.ask(
-            .exportGrant,
             ExportGrant.Parameters(account: account, park: move ? true : nil),
-            for: ExportGrant.Reply.self,
             patience: DaemonConnection.refreshPatience,
             waitingFor: move ? DaemonConnection.server(of: account) : "the daemon"
         )

@@ -133,9 +133,7 @@ struct AccountImportCommand: ParsableCommand {
         if let client { try check(client, isOf: account, &daemon) }
         do throws(Report) {
             let status = try daemon.ask(
-                .importGrant,
                 ImportGrant.Parameters(account: account, refreshToken: token),
-                for: ImportGrant.Reply.self,
                 continuingFor: account
             ).status
             try finish(&daemon, status, done: "the grant of '\(status.account)' was imported", isRefreshing: true)
@@ -153,7 +151,7 @@ struct AccountImportCommand: ParsableCommand {
                 clientSecret: client.secret?.reveal(),
                 refreshToken: token
             )
-            let status = try daemon.ask(.addAccount, parameters, for: AddAccount.Reply.self).status
+            let status = try daemon.ask(parameters).status
             try finish(&daemon, status, done: NewAccount.added(status.account), isRefreshing: true)
         }
     }
@@ -180,18 +178,13 @@ struct AccountImportCommand: ParsableCommand {
             withoutCaller: settings.hasCallerList ? true : nil
         )
         do throws(Report) {
-            let status = try daemon.ask(.addAccount, parameters, for: AddAccount.Reply.self).status
+            let status = try daemon.ask(parameters).status
             try finish(&daemon, status, done: NewAccount.added(status.account), isRefreshing: hasGrant)
         } catch {
             guard error.reply?.name == AccountExistsError.name else { throw error }
             // The key would change before the grant is proved.
             guard document.dpopKey == nil else { throw error }
-            _ = try daemon.ask(
-                .updateAccount,
-                document.update,
-                for: UpdateAccount.Reply.self,
-                continuingFor: document.settings.name
-            )
+            _ = try daemon.ask(document.update, continuingFor: document.settings.name)
             try tellChange(of: document.settings.name, hasGrant: hasGrant, &daemon)
         }
     }
@@ -232,17 +225,15 @@ extension DaemonConnection {
     /// Imports a grant. If the person interrupts the wait, the daemon continues, because the token may be spent already.
     ///
     /// - Parameter account: the account that gets the grant.
-    fileprivate mutating func ask<Reply: Decodable>(
-        _ method: Method,
-        _ parameters: some Encodable,
-        for type: Reply.Type,
+    fileprivate mutating func ask<Call: CallParameters>(
+        _ call: Call,
         continuingFor account: String
-    ) throws(Report) -> Reply {
+    ) throws(Report) -> Call.Reply {
         let signals = CaughtSignals([SIGINT, SIGTERM, SIGHUP])
-        try begin(method, parameters)
+        try begin(call)
         var waits = [Self.quiet, Self.refreshPatience - Self.quiet][...]
         while true {
-            if let (reply, _) = try availableReply(type) { return reply }
+            if let (reply, _) = try availableReply(Call.Reply.self) { return reply }
             guard let seconds = waits.first else { throw .noAnswer(seconds: Self.refreshPatience) }
             let ready = signals.wait(for: [pollDescriptor], microseconds: Int64(seconds) * 1_000_000)
             if let number = signals.take().first {

@@ -38,7 +38,7 @@ struct AccountLinkCommand: ParsableCommand {
         }
         var daemon = try connection.connect()
         let asked = GetStatus.Parameters(accounts: [account])
-        guard let file = try daemon.ask(.getStatus, asked, for: GetStatus.Reply.self).accounts.first?.tokenFile else {
+        guard let file = try daemon.ask(asked).accounts.first?.tokenFile else {
             throw .usage(
                 "'\(PlainText.line(account))' has no token file",
                 hint: "\(Command("account", "edit", PlainText.line(account), "--token-file"))"

@@ -92,12 +92,7 @@ struct ApplyCommand: ParsableCommand {
         _ parameters: ApplyAccounts.Parameters,
         _ daemon: inout DaemonConnection
     ) throws(Report) -> [AppliedAccount] {
-        try daemon.ask(
-            .applyAccounts,
-            parameters,
-            for: ApplyAccounts.Reply.self,
-            patience: Self.patience
-        ).accounts
+        try daemon.ask(parameters, patience: Self.patience).accounts
     }
 
     /// Asks before accounts are removed.

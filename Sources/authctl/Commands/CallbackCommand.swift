@@ -36,11 +36,7 @@ struct CallbackCommand: ParsableCommand {
         ProgramArguments.wipe()
         let address = url == "-" ? try SecretFile(name: url, purpose: .redirect).readLine(prompt: Self.prompt) : nil
         var daemon = try connection.connect()
-        let reply = try daemon.ask(
-            .continueSignIn,
-            ContinueSignIn.Parameters(redirect: address?.reveal() ?? url),
-            for: ContinueSignIn.Reply.self
-        )
+        let reply = try daemon.ask(ContinueSignIn.Parameters(redirect: address?.reveal() ?? url))
         let whose = reply.account.isEmpty ? "web-session" : PlainText.line(reply.account)
         try output.print(reply, or: "\(whose): the answer was handed on\n")
     }

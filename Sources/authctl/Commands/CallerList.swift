@@ -31,7 +31,6 @@ extension AccountSettings {
 
 extension Report {
     fileprivate var isAboutMissingCaller: Bool {
-        guard let reply, reply.name == InvalidSettingsError.name else { return false }
-        return WireText.decode(InvalidSettingsError.self, fromText: reply.parameters)?.field == "withoutCaller"
+        reply?.decode(InvalidSettingsError.self)?.field == "withoutCaller"
     }
 }

@@ -74,13 +74,7 @@ struct ChallengeCommand: ParsableCommand {
         )
         var daemon = try connection.connect()
         if challenge.lowercased().contains("resource_metadata") { try checkResource(challenge, &daemon) }
-        let reply = try daemon.ask(
-            .reportRejected,
-            parameters,
-            for: ReportRejected.Reply.self,
-            patience: DaemonConnection.refreshPatience,
-            waitingFor: DaemonConnection.server(of: account)
-        )
+        let reply = try daemon.ask(parameters, refreshing: account)
         guard reply.status.refreshExitStatus == .success else { throw .notFresh(reply.status) }
         try output.print(reply, or: StatusSentence.line(for: reply.status))
     }

@@ -117,7 +117,7 @@ struct DockerCredentialCommand: ParsableCommand {
         var names = JSONObjectText()
         var page = ListUrls.Parameters()
         repeat {
-            let reply = try daemon.ask(.listUrls, page, for: ListUrls.Reply.self)
+            let reply = try daemon.ask(page)
             for entry in reply.urls {
                 names.add(Self.listed(entry.url), JSONText.quote(entry.username ?? Self.username))
             }

@@ -48,8 +48,7 @@ struct HistoryCommand: ParsableCommand {
     func run() throws(Report) {
         let name = try OnlyAccount.resolve(account, connection)
         guard ErrorReply.isPossibleName(name) else {
-            let parameters = WireText.encode(NoSuchAccountError(account: name))
-            throw ErrorReply(name: NoSuchAccountError.name, parameters: parameters).report
+            throw ErrorReply(NoSuchAccountError(account: name)).report
         }
         let now = LocalTime.now.nowUSec
         let since = now - Int64(hours) * AccountHistory.hour

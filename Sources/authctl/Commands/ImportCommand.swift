@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import AuthRefreshInterface
 internal import Basics
 internal import Glibc
 

@@ -259,11 +259,7 @@ struct LoginCommand: ParsableCommand {
         let name = try OnlyAccount.resolve(account, connection)
         var daemon = try connection.connect()
         do throws(Report) {
-            let reply = try daemon.ask(
-                .cancelSignIn,
-                CancelSignIn.Parameters(account: name),
-                for: CancelSignIn.Reply.self
-            )
+            let reply = try daemon.ask(CancelSignIn.Parameters(account: name))
             try output.print(reply, or: "\(PlainText.line(reply.account)): the sign-in is cancelled\n")
         } catch {
             guard error.reply?.name == NoSuchSignInError.name else { throw error }
@@ -289,15 +285,7 @@ struct LoginCommand: ParsableCommand {
             case .fresh, .refreshTokenExpiring: break
             case .signedOut, .parked: return false
             case .refreshing, .retrying, .interactionRequired, .misconfigured, nil:
-                let parameters = Refresh.Parameters(account: name)
-                let awaited = DaemonConnection.server(of: name)
-                status = try daemon.ask(
-                    .refresh,
-                    parameters,
-                    for: Refresh.Reply.self,
-                    patience: DaemonConnection.refreshPatience,
-                    waitingFor: awaited
-                ).status
+                status = try daemon.ask(Refresh.Parameters(account: name), refreshing: name).status
             }
             guard status.refreshExitStatus == .success else { throw .notFresh(status) }
             try output.print(status, or: StatusSentence.line(for: status))

@@ -84,9 +84,7 @@ struct LogoutCommand: ParsableCommand {
                     forget: forget ? true : nil
                 )
                 let reply = try daemon.ask(
-                    .signOut,
                     parameters,
-                    for: SignOut.Reply.self,
                     patience: Self.patience,
                     waitingFor: DaemonConnection.server(of: account)
                 )

@@ -39,7 +39,7 @@ struct MetricsCommand: ParsableCommand {
             throw .usage("'--output' takes the text format only", hint: "leave out '--json'")
         }
         var daemon = try connection.connect()
-        let metrics = try daemon.ask(.getMetrics, GetMetrics.Parameters(), for: GetMetrics.Reply.self)
+        let metrics = try daemon.ask(GetMetrics.Parameters())
         guard let output else { return try form.print(metrics, or: MetricsText(metrics).text) }
         try OutputFile.write(MetricsText(metrics).text, to: output)
     }

@@ -77,8 +77,7 @@ extension NewAccount {
     /// - Throws: the daemon's error if the given name belongs to another account.
     private mutating func askName(_ daemon: inout DaemonConnection) throws(Report) {
         if let name, ErrorReply.isPossibleName(name), try daemon.hasAccount(name) {
-            let parameters = WireText.encode(AccountExistsError(account: name))
-            throw ErrorReply(name: AccountExistsError.name, parameters: parameters).report
+            throw ErrorReply(AccountExistsError(account: name)).report
         }
         if let given = name, !ErrorReply.isPossibleName(given) {
             StandardError.warn(Self.whatANameIs)
@@ -353,7 +352,7 @@ extension DaemonConnection {
 extension DaemonConnection {
     /// The provider profiles that the daemon knows.
     fileprivate mutating func profiles() throws(Report) -> ListProviders.Reply {
-        try ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
+        try ask(ListProviders.Parameters())
     }
 
     /// Whether there is an account of this name.

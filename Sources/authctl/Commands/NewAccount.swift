@@ -184,9 +184,7 @@ struct NewAccount {
         let reply = try CallerList.set(yes: isListMeant && settings.hasCallerList) { withoutCaller throws(Report) in
             parameters.withoutCaller = withoutCaller
             return try daemon.ask(
-                .addAccount,
                 parameters,
-                for: AddAccount.Reply.self,
                 // The server may register a client, or the person may be asked before an account is derived.
                 patience: DaemonConnection.refreshPatience,
                 waitingFor: registers ? "the authorization server" : "the daemon"

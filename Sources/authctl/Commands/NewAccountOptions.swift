@@ -130,6 +130,6 @@ extension Report {
 
     /// The account with a similar name, if there is no account of the requested one; nil if none is similar.
     var similarAccount: String? {
-        reply.flatMap { WireText.decode(NoSuchAccountError.self, fromText: $0.parameters)?.nearest }
+        reply?.decode(NoSuchAccountError.self)?.nearest
     }
 }

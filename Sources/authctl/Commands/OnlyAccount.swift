@@ -13,7 +13,7 @@ enum OnlyAccount {
             throw .usage("the account's name is missing", hint: "\(Command("account", "list"))")
         }
         var daemon = try connection.connect()
-        let page = try daemon.ask(.getStatus, GetStatus.Parameters(), for: GetStatus.Reply.self)
+        let page = try daemon.ask(GetStatus.Parameters())
         let names = page.accounts.map(\.account)
         guard let only = names.first else {
             throw .usage("there are no accounts", hint: "\(StatusView.firstLogin)")

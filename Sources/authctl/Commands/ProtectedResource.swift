@@ -68,9 +68,7 @@ extension DaemonConnection {
     /// Makes the daemon read the metadata of a resource.
     mutating func discover(_ resource: DiscoverResource.Parameters) throws(Report) -> DiscoverResource.Reply {
         try ask(
-            .discoverResource,
             resource,
-            for: DiscoverResource.Reply.self,
             patience: Self.refreshPatience,
             waitingFor: "the resource server\(resource.url.map { " at '\(PlainText.line($0))'" } ?? "")"
         )

@@ -42,7 +42,7 @@ struct ProviderListCommand: ParsableCommand {
 
     func run() throws(Report) {
         var daemon = try connection.connect()
-        let reply = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
+        let reply = try daemon.ask(ListProviders.Parameters())
         try output.print(reply, or: Self.text(reply.providers))
     }
 
@@ -79,7 +79,7 @@ struct ProviderShowCommand: ParsableCommand {
 
     func run() throws(Report) {
         var daemon = try connection.connect()
-        let reply = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
+        let reply = try daemon.ask(ListProviders.Parameters())
         let found = try reply.provider(named: provider)
         let text = found.text ?? ""
         let end = text.isEmpty || text.hasSuffix("\n") ? "" : "\n"
@@ -135,9 +135,7 @@ struct ProviderDiscoverCommand: ParsableCommand {
     func run() throws(Report) {
         var daemon = try connection.connect()
         let reply = try daemon.ask(
-            .discoverProvider,
             DiscoverProvider.Parameters(url: url, name: name),
-            for: DiscoverProvider.Reply.self,
             patience: DaemonConnection.refreshPatience,
             waitingFor: "the server at '\(url)'"
         )

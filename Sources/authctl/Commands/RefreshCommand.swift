@@ -68,14 +68,7 @@ extension DaemonConnection {
     ///
     /// - Throws: the daemon's error, or `notFresh` if its answer shows that the refresh failed.
     mutating func refresh(_ account: String) throws(Report) -> AccountStatus {
-        let parameters = WireText.encode(Refresh.Parameters(account: account))
-        let answer = try ask(
-            .refresh,
-            json: parameters,
-            patience: Self.refreshPatience,
-            waitingFor: .server(ofAccount: account)
-        )
-        let status = try WireText.decode(Refresh.Reply.self, from: answer).status
+        let status = try ask(Refresh.Parameters(account: account), refreshing: account).status
         guard status.refreshExitStatus == .success else { throw .notFresh(status) }
         return status
     }
@@ -89,13 +82,7 @@ extension DaemonConnection {
     /// - Throws: why there is no token, behind what was done in spite of it.
     mutating func settle(_ status: AccountStatus, done: String) throws(Report) -> AccountStatus {
         do throws(Report) {
-            let parameters = WireText.encode(AcquireToken.Parameters(account: status.account))
-            _ = try ask(
-                .acquireToken,
-                json: parameters,
-                patience: Self.refreshPatience,
-                waitingFor: .server(ofAccount: status.account)
-            )
+            _ = try ask(AcquireToken.Parameters(account: status.account), refreshing: status.account)
             return try allStatuses(accounts: [status.account]).first ?? status
         } catch {
             throw error.following(done)

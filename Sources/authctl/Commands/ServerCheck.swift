@@ -81,9 +81,7 @@ extension DaemonConnection {
             let server = settings.issuer.map(ShownHost.of) ?? settings.provider ?? ""
             return ServerCheck(
                 reply: try ask(
-                    .checkServer,
                     parameters,
-                    for: CheckServer.Reply.self,
                     patience: Self.refreshPatience,
                     waitingFor: "the authorization server \(PlainText.line(server))"
                 )

@@ -54,7 +54,7 @@ struct StatusCommand: ParsableCommand {
         var view = StatusView(accounts: statuses, time: time).render(.standardOutput)
         if !accounts.isEmpty { view += statuses.compactMap { TokenFileLine.text($0, time) }.joined() }
         if accounts.isEmpty || output.json {
-            let info = try daemon.ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
+            let info = try daemon.ask(GetInfo.Parameters())
             let answer = StatusAnswer(accounts: statuses, daemon: info)
             try output.print(answer, or: view + StatusView.condition(of: info))
         } else {

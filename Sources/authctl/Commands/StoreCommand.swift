@@ -56,12 +56,7 @@ struct StoreBackupCommand: ParsableCommand {
         var daemon = try connection.connect()
         // Create the file first. If the name is unusable, the daemon need not do anything.
         var target = try OutputFile(forSecrets: file)
-        let reply = try daemon.ask(
-            .backupStore,
-            BackupStore.Parameters(),
-            for: BackupStore.Reply.self,
-            patience: Self.patience
-        )
+        let reply = try daemon.ask(BackupStore.Parameters(), patience: Self.patience)
         let source = try Self.take(reply.path)
         defer { close(source) }
         let size = try target.copy(from: source)
@@ -169,7 +164,7 @@ struct StoreCheckCommand: ParsableCommand {
         var daemon = try connection.connect()
         var last: CheckStore.Reply?
         var findings: [StoreFinding] = []
-        try daemon.ask(.checkStore, CheckStore.Parameters(), forEach: CheckStore.Reply.self) {
+        try daemon.ask(CheckStore.Parameters()) {
             reply throws(Report) in
             last = reply
             // People see findings as they come; programs get all of them in one answer.
@@ -232,7 +227,7 @@ struct StoreRekeyCommand: ParsableCommand {
     func run() throws(Report) {
         var daemon = try connection.connect()
         var last: RekeyStore.Reply?
-        try daemon.ask(.rekeyStore, RekeyStore.Parameters(), forEach: RekeyStore.Reply.self) { last = $0 }
+        try daemon.ask(RekeyStore.Parameters()) { last = $0 }
         guard let last, let key = last.key, let place = last.place else { throw .unreadableReply }
         try output.print(
             last,

@@ -192,7 +192,7 @@ struct ProvenToken {
             accessToken: token.accessToken,
             nonce: nonce
         )
-        proof = try daemon.ask(.provePossession, parameters, for: ProvePossession.Reply.self).proof
+        proof = try daemon.ask(parameters).proof
         guard token.tokenType.lowercased() == "dpop" else {
             throw .usage(
                 "the token of '\(PlainText.line(request.account))' is not bound to a key, so there is no proof for it",

@@ -37,6 +37,6 @@ struct VersionCommand: ParsableCommand {
     private var daemonVersion: String? {
         guard var daemon = try? connection.connect() else { return nil }
         let asked = GetInfo.Parameters()
-        return try? daemon.ask(.getInfo, asked, for: GetInfo.Reply.self, patience: Self.patience).version
+        return try? daemon.ask(asked, patience: Self.patience).version
     }
 }

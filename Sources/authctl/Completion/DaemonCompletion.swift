@@ -31,14 +31,14 @@ enum DaemonCompletion {
     }
 
     private static func names(_ page: ListAccounts.Parameters, _ daemon: inout DaemonConnection) -> [String] {
-        let reply = try? daemon.ask(.listAccounts, page, for: ListAccounts.Reply.self, patience: patience)
+        let reply = try? daemon.ask(page, patience: patience)
         return reply?.accounts.map(\.name) ?? []
     }
 
     private static func providers(_ words: [String], _ prefix: String) -> [String] {
         guard var daemon = try? DaemonConnection(socket: socket(in: words)) else { return [] }
         let asked = ListProviders.Parameters()
-        let reply = try? daemon.ask(.listProviders, asked, for: ListProviders.Reply.self, patience: patience)
+        let reply = try? daemon.ask(asked, patience: patience)
         return reply?.providers.map(\.name).filter { $0.hasPrefix(prefix) } ?? []
     }
 

@@ -26,7 +26,7 @@ struct Doctor {
         var failure: Report?
         do throws(Report) {
             var daemon = try DaemonConnection(socket: socket)
-            info = try daemon.ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
+            info = try daemon.ask(GetInfo.Parameters())
         } catch {
             failure = error
         }
@@ -63,12 +63,7 @@ struct Doctor {
         do throws(Report) {
             var daemon = try DaemonConnection(socket: socket)
             // Findings of the daemon are passed on at once.
-            try daemon.ask(
-                .diagnose,
-                parameters,
-                forEach: Diagnose.Reply.self,
-                waitingFor: "the authorization servers"
-            ) { reply in
+            try daemon.ask(parameters, waitingFor: "the authorization servers") { reply in
                 do throws(Report) {
                     for finding in reply.findings { try tell(finding) }
                 } catch {

@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import Basics
 
 /// The daemon's units as this process finds them, and how to reach the service manager that starts them.

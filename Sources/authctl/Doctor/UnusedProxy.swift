@@ -80,7 +80,7 @@ extension UnusedProxy {
     static func found(_ daemon: inout DaemonConnection) -> UnusedProxy? {
         guard let proxy = UnusedProxy(environment: environmentValue) else { return nil }
         let asked = GetInfo.Parameters()
-        let info = try? daemon.ask(.getInfo, asked, for: GetInfo.Reply.self, patience: patience)
+        let info = try? daemon.ask(asked, patience: patience)
         return info.flatMap { $0.proxy == nil ? proxy : nil }
     }
 
@@ -89,10 +89,7 @@ extension UnusedProxy {
     /// - Parameter arguments: this program's, for the socket.
     static func hints(after error: Report, _ arguments: [String]) -> [Hint] {
         guard error.isWithoutAnswer, UnusedProxy(environment: environmentValue) != nil else { return [] }
-        let prefix = "--socket="
-        let joined = arguments.first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
-        let next = zip(arguments, arguments.dropFirst()).first { $0.0 == "--socket" }?.1
-        guard var daemon = try? DaemonConnection(socket: joined ?? next) else { return [] }
+        guard var daemon = try? DaemonConnection(socket: DaemonCompletion.socket(in: arguments)) else { return [] }
         return found(&daemon)?.hints ?? []
     }
 }

@@ -32,7 +32,7 @@ struct StatusFeed: ~Copyable {
         }
         feed.accounts = feed.states.sorted
         var daemon = try connection.connect()
-        feed.info = try daemon.ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
+        feed.info = try daemon.ask(GetInfo.Parameters())
         return feed
     }
 
@@ -111,7 +111,7 @@ struct StatusFeed: ~Copyable {
         question = nil
         do throws(Report) {
             var question = try connection.connect()
-            try question.begin(.getInfo, GetInfo.Parameters())
+            try question.begin(GetInfo.Parameters())
             self.question = consume question
         } catch {
             switch error.cause {

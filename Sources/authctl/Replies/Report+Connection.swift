@@ -47,7 +47,7 @@ extension Report {
                 )
             case .timedOut: .noAnswer(seconds: patience)
             case .connectionClosed: .ended
-            case .malformedReply, .replyTooLarge: .unreadableReply
+            case .malformedReply, .unreadableReply, .replyTooLarge: .unreadableReply
             }
     }
 

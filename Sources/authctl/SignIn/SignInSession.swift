@@ -92,7 +92,7 @@ struct SignInSession: ~Copyable {
     private mutating func run(_ flow: SignInFlow?) throws(Report) -> AccountStatus {
         var parameters = plan.parameters
         parameters.flow = flow?.rawValue
-        try daemon.follow(.startSignIn, parameters)
+        try daemon.follow(parameters)
         // The server may first be asked for its metadata, or to store the request.
         reminder = StandardError.isTerminal ? SignInReminder(server: plan.account) : nil
         do throws(Report) {
@@ -315,7 +315,7 @@ struct SignInSession: ~Copyable {
     /// Passes the text on over a separate connection, because the other one is busy.
     private func handOn(_ parameters: ContinueSignIn.Parameters) throws(Report) {
         var daemon = try connection.connect()
-        _ = try daemon.ask(.continueSignIn, parameters, for: ContinueSignIn.Reply.self)
+        _ = try daemon.ask(parameters)
     }
 
     private mutating func takeSignals() throws(Report) -> AccountStatus? {
@@ -360,12 +360,7 @@ struct SignInSession: ~Copyable {
     private func askToCancel() {
         let whose = attempt == nil ? plan.account : nil
         guard var daemon = try? connection.connect() else { return }
-        _ = try? daemon.ask(
-            .cancelSignIn,
-            CancelSignIn.Parameters(account: whose, attempt: attempt),
-            for: CancelSignIn.Reply.self,
-            patience: Self.cancelPatience
-        )
+        _ = try? daemon.ask(CancelSignIn.Parameters(account: whose, attempt: attempt), patience: Self.cancelPatience)
     }
 }
 
@@ -391,8 +386,7 @@ extension Report {
     }
 
     private var signInFailure: SignInFailedError? {
-        guard let reply, reply.name == SignInFailedError.name else { return nil }
-        return WireText.decode(SignInFailedError.self, fromText: reply.parameters)
+        reply?.decode(SignInFailedError.self)
     }
 }
 

@@ -55,7 +55,7 @@ struct WebSession: ~Copyable {
     }
 
     private mutating func lead() throws(Report) -> String {
-        try daemon.follow(.startWebSession, parameters)
+        try daemon.follow(parameters)
         while true {
             while let (reply, continues) = try daemon.availableReply(StartWebSession.Reply.self) {
                 if let url = try take(reply, isLast: !continues) { return url }
@@ -150,7 +150,7 @@ struct WebSession: ~Copyable {
         do throws(Report) {
             var daemon = try connection.connect()
             let parameters = ContinueSignIn.Parameters(attempt: attempt, redirect: text)
-            _ = try daemon.ask(.continueSignIn, parameters, for: ContinueSignIn.Reply.self)
+            _ = try daemon.ask(parameters)
         } catch {
             // The daemon's verdict on the pasted text. The session continues.
             guard error.reply != nil else { throw error }

@@ -58,7 +58,7 @@ extension DaemonConnection {
         named account: String? = nil
     ) throws(Report) -> (name: String, username: String?, takesBearer: Bool)? {
         let parameters = FindAccount.Parameters(url: url, username: username, account: account)
-        let found = try ask(.findAccount, parameters, for: FindAccount.Reply.self)
+        let found = try ask(parameters)
         return found.account.map { ($0, found.username, found.bearer ?? false) }
     }
 
@@ -85,7 +85,7 @@ extension DaemonConnection {
         guard change.urls != nil || change.username != nil else { return }
         for url in settings.urls ?? [] {
             let asked = FindAccount.Parameters(url: url, username: settings.username)
-            let found = try ask(.findAccount, asked, for: FindAccount.Reply.self)
+            let found = try ask(asked)
             guard let used = found.account else { continue }
             let others = [used] + (found.others ?? [])
             guard let other = others.first(where: { $0 != settings.name }) else { continue }
@@ -121,13 +121,7 @@ extension DaemonConnection {
         _ account: String,
         _ token: SecretText?
     ) throws(Report) -> ReportRejected.Reply {
-        try ask(
-            .reportRejected,
-            ReportRejected.Parameters(account: account, accessToken: token?.reveal()),
-            for: ReportRejected.Reply.self,
-            patience: Self.refreshPatience,
-            waitingFor: Self.server(of: account)
-        )
+        try ask(ReportRejected.Parameters(account: account, accessToken: token?.reveal()), refreshing: account)
     }
 
     /// Whether `secret` is the account's current token; false if the account has no token.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuthRefreshInterface
 import Basics
 import Testing
 

@@ -1,3 +1,4 @@
+import AuthRefreshInterface
 import Basics
 import Foundation
 import Testing
