@@ -129,3 +129,52 @@ struct AuthRefreshService: Sendable {
         }
     }
 }
+
+extension RefreshCoordinator {
+    /// Admits a caller to a method, or says what is missing for that.
+    ///
+    /// - Returns: what has to be found out first; nil if the call is to be answered now.
+    /// - Throws: what is wrong with the call, as far as that comes before the user is asked; `PermissionDenied` if the
+    ///   caller is not on a list or the user did not agree; `TemporarilyUnavailable` if that cannot be found out now.
+    func admit(_ caller: Caller, to method: Method, _ call: VarlinkCall) throws(VarlinkError) -> Caller.Missing? {
+        switch method {
+        case .acquireToken:
+            let asked = try call.decodeParameters(as: AcquireToken.Parameters.self)
+            try asked.check()
+            try checkAccount(asked.account, hasID: asked.accountId)
+            return try missing(for: asked.account, wanting: .tokens(host: asked.host), by: caller)
+        case .provePossession:
+            let asked = try call.decodeParameters(as: ProvePossession.Parameters.self)
+            return try missing(for: asked.account, wanting: .tokens(host: nil), by: caller)
+        case .reportRejected:
+            let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
+            try checkAccount(asked.account, hasID: asked.accountId)
+            return try missing(for: asked.account, wanting: nil, by: caller)
+        case .refresh:
+            let asked = try call.decodeParameters(as: Refresh.Parameters.self)
+            return try missing(for: asked.account, wanting: nil, by: caller)
+        case .exportGrant:
+            let asked = try call.decodeParameters(as: ExportGrant.Parameters.self)
+            return try missing(for: asked.account, wanting: .export, by: caller)
+        case .importGrant:
+            let asked = try call.decodeParameters(as: ImportGrant.Parameters.self)
+            return try missing(consentTo: .change(settings: ["refreshToken"]), of: asked.account, by: caller)
+        case .renameAccount:
+            let asked = try call.decodeParameters(as: RenameAccount.Parameters.self)
+            return try missing(consentTo: .change(settings: ["name"]), of: asked.account, by: caller)
+        case .removeAccount:
+            let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
+            return try missing(consentTo: .removal, of: asked.account, by: caller)
+        case .startSignIn: return try missing(forSignIn: call, by: caller)
+        case .signOut: return try missing(forSignOut: call, by: caller)
+        case .addAccount: return try missing(forAddition: call, by: caller)
+        case .updateAccount: return try missing(forUpdate: call, by: caller)
+        case .applyAccounts: return try missing(forApplication: call, by: caller)
+        case .getInfo, .getMetrics, .getStatus, .listAccounts, .findAccount, .listUrls, .resumeAccount, .subscribe,
+            .continueSignIn, .cancelSignIn, .startWebSession, .serveConfirmations, .answerConfirmation, .backupStore,
+            .rekeyStore, .checkStore, .diagnose, .listProviders, .discoverProvider, .checkServer,
+            .discoverResource:
+            return nil
+        }
+    }
+}

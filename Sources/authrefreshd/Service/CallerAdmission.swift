@@ -19,62 +19,15 @@ internal import Varlink
 /// All this is judged in one step before the call is answered, in the same turn of the queue. So the lists are those of
 /// that moment, whatever they were when the look-up began.
 extension RefreshCoordinator {
-    /// Admits a caller to a method, or says what is missing for that.
-    ///
-    /// - Returns: what has to be found out first; nil if the call is to be answered now.
-    /// - Throws: what is wrong with the call, as far as that comes before the user is asked; `PermissionDenied` if the
-    ///   caller is not on a list or the user did not agree; `TemporarilyUnavailable` if that cannot be found out now.
-    func admit(_ caller: Caller, to method: Method, _ call: VarlinkCall) throws(VarlinkError) -> Caller.Missing? {
-        switch method {
-        case .acquireToken:
-            let asked = try call.decodeParameters(as: AcquireToken.Parameters.self)
-            try asked.check()
-            try checkAccount(asked.account, hasID: asked.accountId)
-            return try missing(for: asked.account, wanting: .tokens(host: asked.host), by: caller)
-        case .provePossession:
-            let asked = try call.decodeParameters(as: ProvePossession.Parameters.self)
-            return try missing(for: asked.account, wanting: .tokens(host: nil), by: caller)
-        case .reportRejected:
-            let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
-            try checkAccount(asked.account, hasID: asked.accountId)
-            return try missing(for: asked.account, wanting: nil, by: caller)
-        case .refresh:
-            let asked = try call.decodeParameters(as: Refresh.Parameters.self)
-            return try missing(for: asked.account, wanting: nil, by: caller)
-        case .exportGrant:
-            let asked = try call.decodeParameters(as: ExportGrant.Parameters.self)
-            return try missing(for: asked.account, wanting: .export, by: caller)
-        case .importGrant:
-            let asked = try call.decodeParameters(as: ImportGrant.Parameters.self)
-            return try missing(consentTo: .change(settings: ["refreshToken"]), of: asked.account, by: caller)
-        case .renameAccount:
-            let asked = try call.decodeParameters(as: RenameAccount.Parameters.self)
-            return try missing(consentTo: .change(settings: ["name"]), of: asked.account, by: caller)
-        case .removeAccount:
-            let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
-            return try missing(consentTo: .removal, of: asked.account, by: caller)
-        case .startSignIn: return try missing(forSignIn: call, by: caller)
-        case .signOut: return try missing(forSignOut: call, by: caller)
-        case .addAccount: return try missing(forAddition: call, by: caller)
-        case .updateAccount: return try missing(forUpdate: call, by: caller)
-        case .applyAccounts: return try missing(forApplication: call, by: caller)
-        case .getInfo, .getMetrics, .getStatus, .listAccounts, .findAccount, .listUrls, .resumeAccount, .subscribe,
-            .continueSignIn, .cancelSignIn, .startWebSession, .serveConfirmations, .answerConfirmation, .backupStore,
-            .rekeyStore, .checkStore, .diagnose, .listProviders, .discoverProvider, .checkServer,
-            .discoverResource:
-            return nil
-        }
-    }
-
     /// An ID token tells who signed in, so it is for the callers of tokens.
-    private func missing(forSignIn call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
+    func missing(forSignIn call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
         let asked = try call.decodeParameters(as: StartSignIn.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
         guard try !SignInRequest(asked).responseType.hasCode else { return nil }
         return try missing(for: asked.account, wanting: .tokens(host: nil), by: caller)
     }
 
-    private func missing(forSignOut call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
+    func missing(forSignOut call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
         let asked = try call.decodeParameters(as: SignOut.Parameters.self)
         // The URL that ends the session contains the ID token.
         if asked.endSession ?? false,
@@ -87,7 +40,7 @@ extension RefreshCoordinator {
         return try missing(consentTo: .removal, of: asked.account, by: caller)
     }
 
-    private func missing(forAddition call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
+    func missing(forAddition call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
         let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
         return try missing(forAdding: newAccount(asked), asked, by: caller)
     }
@@ -112,7 +65,7 @@ extension RefreshCoordinator {
         return nil
     }
 
-    private func missing(forUpdate call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
+    func missing(forUpdate call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
         let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
         let request = ConfirmationQuestion.Request.change(settings: asked.changedFields)
         if let missing = try missing(for: asked.account, wanting: request, by: caller) { return missing }
@@ -135,7 +88,7 @@ extension RefreshCoordinator {
     }
 
     /// Nobody is asked before everything else is known to be right.
-    private func missing(forApplication call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
+    func missing(forApplication call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
         let asked = try call.decodeParameters(as: ApplyAccounts.Parameters.self)
         let plan = try plan(asked)
         var caller = caller
@@ -174,7 +127,7 @@ extension RefreshCoordinator {
     }
 
     /// Asks the user before a call that every program may make, if the account named `name` requires that.
-    private func missing(
+    func missing(
         consentTo request: ConfirmationQuestion.Request,
         of name: String,
         by caller: Caller
