@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import Basics
 
 /// The arguments from `authctl import` or `authctl apply`, which has checked them. The value of each option is the next word.

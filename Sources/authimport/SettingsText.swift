@@ -45,16 +45,10 @@ struct SettingsText {
         let descriptor = file == "-" ? STDIN_FILENO : unsafe open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { throw .unreadable(origin, errno: errno) }
         defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 1 << 14)
-        while bytes.count <= Self.bytesMax {
-            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .unreadable(origin, errno: errno) }
-            if count == 0 { return bytes }
-            bytes += chunk[..<count]
+        guard let bytes = try SourceFile.contents(of: descriptor, origin, atMost: Self.bytesMax) else {
+            throw refusal("it has more than \(Self.bytesMax) bytes")
         }
-        throw refusal("it has more than \(Self.bytesMax) bytes")
+        return bytes
     }
 
     /// Writes a value of the YAML as JSON.

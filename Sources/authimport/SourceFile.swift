@@ -26,16 +26,24 @@ enum SourceFile {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .unreadable(path, errno: errno) }
         guard isWanted(status) else { throw .unreadable(path, errno: EPERM) }
+        guard let bytes = try contents(of: descriptor, path, atMost: ImportLimit.sourceBytesMax) else {
+            throw .tooLarge(path)
+        }
+        return bytes
+    }
+
+    /// Reads to the end; nil if there are more than `most` bytes.
+    static func contents(of descriptor: Int32, _ origin: String, atMost most: Int) throws(ProgramError) -> [UInt8]? {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 14)
-        while bytes.count <= ImportLimit.sourceBytesMax {
+        while bytes.count <= most {
             let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .unreadable(path, errno: errno) }
+            guard count >= 0 else { throw .unreadable(origin, errno: errno) }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
         }
-        throw .tooLarge(path)
+        return nil
     }
 
     /// The files in a folder whose name is a SHA-256 digest, newest first, without the lock files next to them.

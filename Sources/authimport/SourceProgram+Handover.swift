@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import Basics
 internal import TextEncodings
 
@@ -94,14 +95,6 @@ extension SourceProgram {
             let answer = try? SourceCommand(words: ["oidc-add", "--loaded"]).output()
         else { return true }
         return String(decoding: answer, as: UTF8.self).split(whereSeparator: \.isNewline)
-            .contains { $0.trimmingSpaces == sourceName }
-    }
-}
-
-extension Substring {
-    fileprivate var trimmingSpaces: Substring {
-        var text = drop { $0.isWhitespace }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return text
+            .contains { $0.trimmed == sourceName }
     }
 }

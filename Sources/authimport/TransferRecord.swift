@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import Basics
 
 /// The result for one account, for people and for programs.

@@ -34,22 +34,6 @@ struct ImportCommand: ParsableCommand {
             """
     )
 
-    /// The programs, the same as in `authimport.SourceProgram`. This program is linked statically and does not contain
-    /// the code that reads their files.
-    enum Program: String, CaseIterable, ExpressibleByArgument {
-        case oidcAgent = "oidc-agent"
-        case muttOAuth2 = "mutt_oauth2"
-        case pizauth
-        case gcloud
-        case azureCLI = "az"
-        case rclone
-        case kubelogin
-        case kubeconfig
-        case onedrive
-        case aerc
-        case file
-    }
-
     @Argument(help: "The accounts to take over, by their names in the table.")
     var name: [String] = []
 
@@ -60,7 +44,7 @@ struct ImportCommand: ParsableCommand {
     var all = false
 
     @Option(help: ArgumentHelp("Look only at this program's accounts.", valueName: "program"))
-    var from: Program?
+    var from: SourceProgram?
 
     @Option(
         help: ArgumentHelp(
@@ -102,3 +86,5 @@ struct ImportCommand: ParsableCommand {
         try ProgramBeside.importer.become(words + ["--"] + name)
     }
 }
+
+extension SourceProgram: ExpressibleByArgument {}

@@ -2,14 +2,11 @@ package import Basics
 
 /// What one file contains: its accounts, and the problems with some of them, which do not hide the others.
 package struct FoundInFile: Sendable {
-    package var accounts: [MovableAccount]
-    package var problems: [ProgramError]
+    package var accounts: [MovableAccount] = []
+    package var problems: [ProgramError] = []
+}
 
-    package init(accounts: [MovableAccount] = [], problems: [ProgramError] = []) {
-        self.accounts = accounts
-        self.problems = problems
-    }
-
+extension FoundInFile {
     /// Reads each entry. An entry for which `read` returns nil is not an account.
     init<Entry>(reading entries: [Entry], _ read: (Entry) throws(ProgramError) -> MovableAccount?) {
         self.init()

@@ -1,3 +1,4 @@
+import AuthRefreshInterface
 import authimport
 import Testing
 
