@@ -153,11 +153,8 @@ struct AccountRenameCommand: ParsableCommand {
         var daemon = try connection.connect()
         let parameters = RenameAccount.Parameters(account: account, newName: newName)
         do throws(Report) {
-            _ = try daemon.ask(
-                parameters,
-                // The person may be asked first.
-                patience: DaemonConnection.refreshPatience
-            )
+            // The person may be asked first.
+            _ = try daemon.ask(parameters, patience: DaemonConnection.refreshPatience)
         } catch {
             guard error.reply?.name == AccountExistsError.name else { throw error }
             // The hints of the reply would be about the account that has the name.
@@ -165,10 +162,8 @@ struct AccountRenameCommand: ParsableCommand {
             taken.hints = ["choose another name; those in use: \(Command("account", "list"))"]
             throw taken
         }
-        try output.print(
-            RenameAnswer(account: newName, previousName: account),
-            or: "\(newName): renamed from \(account)\n"
-        )
+        let answer = ["account": newName, "previousName": account]
+        try output.print(answer, or: "\(newName): renamed from \(account)\n")
     }
 }
 
@@ -207,11 +202,8 @@ struct AccountRemoveCommand: ParsableCommand {
         try confirm(&daemon)
         if deregister { return try removeWithClient(&daemon) }
         let parameters = RemoveAccount.Parameters(account: account)
-        _ = try daemon.ask(
-            parameters,
-            // The person may be asked first.
-            patience: DaemonConnection.refreshPatience
-        )
+        // The person may be asked first.
+        _ = try daemon.ask(parameters, patience: DaemonConnection.refreshPatience)
         try printRemoved()
     }
 

@@ -102,7 +102,7 @@ struct AccountExportCommand: ParsableCommand {
                 "'\(PlainText.line(damaged.account))' cannot be read, so it is left out: \(Command("doctor"))"
             )
         }
-        let document = WireText.encodeIndented(SettingsAnswer(accounts: all.accounts)) + "\n"
+        let document = WireText.encodeIndented(["accounts": all.accounts]) + "\n"
         guard let newFile else { return try StandardOutput.write(document) }
         var file = try OutputFile(forSecrets: newFile)
         try file.write(document)

@@ -37,8 +37,7 @@ struct AccountLinkCommand: ParsableCommand {
             throw .usage("the link's path must be absolute, on one line", hint: "begin the path with '/'")
         }
         var daemon = try connection.connect()
-        let asked = GetStatus.Parameters(accounts: [account])
-        guard let file = try daemon.ask(asked).accounts.first?.tokenFile else {
+        guard let file = try daemon.allStatuses(accounts: [account]).first?.tokenFile else {
             throw .usage(
                 "'\(PlainText.line(account))' has no token file",
                 hint: "\(Command("account", "edit", PlainText.line(account), "--token-file"))"
@@ -51,7 +50,7 @@ struct AccountLinkCommand: ParsableCommand {
             environment: Surroundings.real.environment
         )
         if remove { try link.remove() } else { try link.make() }
-        let answer = TokenFileLinkAnswer(path: path, target: file.path, settings: try link.settings)
+        let answer = ["path": path, "target": file.path, "settings": try link.settings]
         let text = remove ? "removed '\(path)'\n" : "'\(path)' leads to '\(file.path)', now and after each log-in\n"
         try output.print(answer, or: text)
     }

@@ -38,7 +38,7 @@ struct GoogleExecutableCommand: ParsableCommand {
 
     private var answer: String {
         do throws(Report) {
-            let type = try GoogleTokenType.asked(by: ToolEnvironment.value("GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"))
+            let type = try GoogleTokenType.asked(by: environmentValue("GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"))
             let request = TokenRequest(account: account, idToken: !useAccessToken, socket: connection.socket)
             let token = try ToolToken(request)
             return JSONText.object([

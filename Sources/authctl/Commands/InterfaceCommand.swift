@@ -22,6 +22,6 @@ struct InterfaceCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(Report) {
-        try output.print(InterfaceAnswer(description: Interface.text), or: Interface.text)
+        try output.print(["description": Interface.text], or: Interface.text)
     }
 }

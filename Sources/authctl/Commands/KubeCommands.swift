@@ -46,7 +46,7 @@ struct KubeCredentialCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(Report) {
-        let info = try KubeExecInfo(ToolEnvironment.value("KUBERNETES_EXEC_INFO"))
+        let info = try KubeExecInfo(environmentValue("KUBERNETES_EXEC_INFO"))
         let request = TokenRequest(
             account: account,
             minimumValidity: minValidity?.seconds,

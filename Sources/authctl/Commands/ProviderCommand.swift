@@ -83,7 +83,7 @@ struct ProviderShowCommand: ParsableCommand {
         let found = try reply.provider(named: provider)
         let text = found.text ?? ""
         let end = text.isEmpty || text.hasSuffix("\n") ? "" : "\n"
-        try output.print(ProviderAnswer(provider: found), or: "# \(PlainText.line(found.path))\n\(text)\(end)")
+        try output.print(["provider": found], or: "# \(PlainText.line(found.path))\n\(text)\(end)")
     }
 }
 

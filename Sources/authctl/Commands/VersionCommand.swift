@@ -25,18 +25,11 @@ struct VersionCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(Report) {
-        let daemon = daemonVersion
-        let line = daemon.map { "authrefreshd \(PlainText.line($0))\n" } ?? "authrefreshd: no daemon answers\n"
-        try output.print(
-            VersionAnswer(authctl: Version.text, authrefreshd: daemon),
-            or: "authctl \(Version.text)\n\(line)"
-        )
-    }
-
-    /// The daemon's version; nil if it does not answer.
-    private var daemonVersion: String? {
-        guard var daemon = try? connection.connect() else { return nil }
-        let asked = GetInfo.Parameters()
-        return try? daemon.ask(asked, patience: Self.patience).version
+        var versions = ["authctl": Version.text]
+        if var daemon = try? connection.connect() {
+            versions["authrefreshd"] = try? daemon.ask(GetInfo.Parameters(), patience: Self.patience).version
+        }
+        let daemon = versions["authrefreshd"].map { "authrefreshd \(PlainText.line($0))" }
+        try output.print(versions, or: "authctl \(Version.text)\n\(daemon ?? "authrefreshd: no daemon answers")\n")
     }
 }

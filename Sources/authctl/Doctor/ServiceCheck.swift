@@ -21,7 +21,7 @@ struct ServiceCheck {
         switch output.end {
         case .exited(0): return unitFindings(output.text) + [linger]
         case .exited: return [unavailable(firstLine(of: output.text)), linger]
-        case .timedOut: return [unavailable("it does not answer"), linger]
+        case .timedOut, .tooMuch: return [unavailable("it does not answer"), linger]
         case .notStarted(ENOENT):
             return [
                 .note(

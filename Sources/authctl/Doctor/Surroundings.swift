@@ -116,21 +116,11 @@ struct CommandOutput: Equatable, Sendable {
     /// The most output that is read.
     private static let longest = 64 << 10
 
-    enum End: Equatable, Sendable {
-        case exited(Int32)
-        /// The program could not be started; `errno` is ENOENT if it does not exist.
-        case notStarted(Int32)
-        case timedOut
-    }
-
     var text = ""
-    var end: End
+    var end: ProgramRun.End
+}
 
-    init(text: String = "", end: End) {
-        self.text = text
-        self.end = end
-    }
-
+extension CommandOutput {
     /// Runs a program from `PATH` without a shell, and collects standard output and error together.
     ///
     /// - Parameters:
@@ -157,17 +147,7 @@ struct CommandOutput: Equatable, Sendable {
                 { StandardError.noteWait(for: subject, atMost: limitMilliseconds / 1000) }
             }
         )
-        self.init(text: String(decoding: bytes, as: UTF8.self), end: End(end))
-    }
-}
-
-extension CommandOutput.End {
-    /// For our callers, a program with too much output is one that does not end.
-    fileprivate init(_ end: ProgramRun.End) {
-        switch end {
-        case .exited(let status): self = .exited(status)
-        case .notStarted(let number): self = .notStarted(number)
-        case .timedOut, .tooMuch: self = .timedOut
-        }
+        // For our callers, a program with too much output is one that does not end.
+        self.init(text: String(decoding: bytes, as: UTF8.self), end: end == .tooMuch ? .timedOut : end)
     }
 }

@@ -28,12 +28,7 @@ struct PastedText {
         guard !others.isEmpty else { return SecretText(text) }
         let what = "the \(purpose.rawValue) has \(others.joined(separator: " and "))"
         guard Question.canBeAsked else {
-            throw Report(
-                status: .badData,
-                name: SecretPurpose.errorName,
-                message: what,
-                hints: ["the file must contain only the \(purpose.rawValue)\(asItIs)"]
-            )
+            throw .unusableSecret(what, hint: "the file must contain only the \(purpose.rawValue)\(asItIs)")
         }
         StandardError.warn(Hint(what))
         return SecretText(

@@ -19,11 +19,10 @@ struct SecretFile {
         guard name == "-" else { return try readFile() }
         if isatty(STDIN_FILENO) == 1 {
             guard let prompt else {
-                throw Report(
+                throw .unusableSecret(
+                    "the \(purpose.rawValue) cannot be typed on a terminal",
                     status: .usage,
-                    name: SecretPurpose.errorName,
-                    message: "the \(purpose.rawValue) cannot be typed on a terminal",
-                    hints: ["name a file"]
+                    hint: "name a file"
                 )
             }
             return try HiddenPrompt.ask(prompt, purpose)
@@ -45,11 +44,10 @@ struct SecretFile {
             let isMissing = errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG
             guard isMissing else { throw .unreadable(purpose, errno: errno) }
             // Its name is not repeated, because it may be the secret itself.
-            throw Report(
+            throw .unusableSecret(
+                "the file named for the \(purpose.rawValue) does not exist",
                 status: .usage,
-                name: SecretPurpose.errorName,
-                message: "the file named for the \(purpose.rawValue) does not exist",
-                hints: ["name a file, or '-' for standard input; never type the secret itself"]
+                hint: "name a file, or '-' for standard input; never type the secret itself"
             )
         }
         defer { close(descriptor) }
@@ -59,11 +57,10 @@ struct SecretFile {
         }
         let kind = facts.st_mode & S_IFMT
         guard kind != S_IFDIR else {
-            throw Report(
+            throw .unusableSecret(
+                "the file named for the \(purpose.rawValue) is a directory",
                 status: .usage,
-                name: SecretPurpose.errorName,
-                message: "the file named for the \(purpose.rawValue) is a directory",
-                hints: ["name a file, or '-' for standard input"]
+                hint: "name a file, or '-' for standard input"
             )
         }
         // A pipe of the shell's <(…) also has a mode, but nobody else can open it.
@@ -101,59 +98,47 @@ enum SecretPurpose: String, Sendable {
     case redirect = "redirected address"
     case page = "page's address"
     case headers = "answer's headers"
-
-    /// The name, in an error as JSON, of the failure to read a secret.
-    static let errorName = "authctl.UnusableSecret"
 }
 
 /// Why a secret could not be read.
 extension Report {
+    static func unusableSecret(_ message: String, status: ExitStatus = .badData, hint: Hint = "") -> Report {
+        Report(status: status, name: "authctl.UnusableSecret", message: message, hints: [hint])
+    }
+
     static func unreadable(_ purpose: SecretPurpose, errno number: Int32) -> Report {
-        Report(
-            status: number == EACCES ? .notPermitted : .badData,
-            name: SecretPurpose.errorName,
-            message: "cannot read the file with the \(purpose.rawValue): \(systemText(number))"
+        .unusableSecret(
+            "cannot read the file with the \(purpose.rawValue): \(systemText(number))",
+            status: number == EACCES ? .notPermitted : .badData
         )
     }
 
     static func empty(_ purpose: SecretPurpose) -> Report {
-        Report(status: .badData, name: SecretPurpose.errorName, message: "the \(purpose.rawValue) is empty")
+        .unusableSecret("the \(purpose.rawValue) is empty")
     }
 
     static func tooLong(_ purpose: SecretPurpose) -> Report {
-        Report(
-            status: .badData,
-            name: SecretPurpose.errorName,
-            message: "the \(purpose.rawValue) is longer than \(SecretFile.largestSize / 1024) KiB"
-        )
+        .unusableSecret("the \(purpose.rawValue) is longer than \(SecretFile.largestSize / 1024) KiB")
     }
 
     /// The content has several lines or control characters.
     static func notOneLine(_ purpose: SecretPurpose) -> Report {
-        if purpose == .clientKey {
-            let convert = Command(program: "openssl", "pkey", "-inform", "DER", "-in", "FILE", "-out", "key.pem")
-            return Report(
-                status: .badData,
-                name: SecretPurpose.errorName,
-                message: "the client key is not text",
-                hints: ["expected: PEM; to convert DER: \(convert)"]
+        guard purpose == .clientKey else {
+            return .unusableSecret(
+                "the \(purpose.rawValue) is not one line of printable text",
+                hint: "the file must contain only the \(purpose.rawValue)"
             )
         }
-        return Report(
-            status: .badData,
-            name: SecretPurpose.errorName,
-            message: "the \(purpose.rawValue) is not one line of printable text",
-            hints: ["the file must contain only the \(purpose.rawValue)"]
-        )
+        let convert = Command(program: "openssl", "pkey", "-inform", "DER", "-in", "FILE", "-out", "key.pem")
+        return .unusableSecret("the client key is not text", hint: "expected: PEM; to convert DER: \(convert)")
     }
 
     /// There is no terminal to ask on.
     static func noTerminal(_ purpose: SecretPurpose) -> Report {
-        Report(
+        .unusableSecret(
+            "there is no terminal to ask for the \(purpose.rawValue)",
             status: .usage,
-            name: SecretPurpose.errorName,
-            message: "there is no terminal to ask for the \(purpose.rawValue)",
-            hints: ["name a file, or give it on standard input"]
+            hint: "name a file, or give it on standard input"
         )
     }
 }

@@ -99,7 +99,7 @@ struct AccountJournal {
             let words = output.text.split(separator: "\n").first { !$0.hasPrefix("{") }.map(String.init)
             throw unreadable(words ?? "journalctl gives no reason")
         case .notStarted(let number): throw unreadable("journalctl cannot be run: \(systemText(number))")
-        case .timedOut: throw unreadable("journalctl did not end in time")
+        case .timedOut, .tooMuch: throw unreadable("journalctl did not end in time")
         }
         return AccountJournal(lines: lines(in: output.text))
     }

@@ -1,8 +1,8 @@
 internal import AuthRefreshInterface
 internal import Basics
 
-// The results with `--json` that are not plain replies of the interface. The documentation's page "JSON-of-authctl"
-// lists the fields.
+// The results with `--json` that are neither replies of the interface nor members of one type. The documentation's page
+// "JSON-of-authctl" lists the fields.
 
 /// The result of `authctl status`.
 struct StatusAnswer: Encodable {
@@ -17,23 +17,12 @@ struct AccountAnswer: Encodable {
     let status: AccountStatus?
 }
 
-/// The file that `authctl apply` reads and `authctl account export --settings` writes.
-struct SettingsAnswer: Encodable {
-    let accounts: [AccountSettings]
-}
-
 /// The result of `authctl apply`.
 struct ApplyAnswer: Encodable {
     let accounts: [AppliedAccount]
     /// Whether anything was changed, or would be.
     let changed: Bool
     let dryRun: Bool
-}
-
-/// The result of `authctl account rename`.
-struct RenameAnswer: Encodable {
-    let account: String
-    let previousName: String
 }
 
 /// The result of `authctl account remove`.
@@ -55,28 +44,11 @@ struct LogoutAnswer: Encodable {
     }
 }
 
-/// The result of `authctl account link-token-file`.
-struct TokenFileLinkAnswer: Encodable {
-    let path: String
-    let target: String
-    let settings: String
-}
-
 /// The result of commands that create a file.
 struct FileAnswer: Encodable {
     let path: String
     var bytes: Int?
     var keys: [String]?
-}
-
-/// The result of `authctl provider show`.
-struct ProviderAnswer: Encodable {
-    let provider: ProviderDescription
-}
-
-/// The result of `authctl interface`.
-struct InterfaceAnswer: Encodable {
-    let description: String
 }
 
 /// The result of `authctl doctor`.
@@ -88,11 +60,4 @@ struct DoctorAnswer: Encodable {
         findings = report.findings
         exitStatus = report.status.rawValue
     }
-}
-
-/// The result of `authctl version --json`.
-struct VersionAnswer: Encodable, Sendable {
-    let authctl: String
-    /// The daemon's version; nil if no daemon answers.
-    let authrefreshd: String?
 }

@@ -111,7 +111,7 @@ struct PageOpening: ~Copyable {
     }
 
     /// If the portal refused, the person opens the page. If it did not answer, the usual browser does.
-    private mutating func take(portalEnd end: CommandOutput.End) throws(Report) -> News {
+    private mutating func take(portalEnd end: ProgramRun.End) throws(Report) -> News {
         switch end {
         case .exited(ExitStatus.success.rawValue): return .opened
         case .exited(ExitStatus.cancelled.rawValue): return .notOpened(reason: "the desktop's dialog was closed")
@@ -279,7 +279,7 @@ struct DetachedProgram {
     }
 
     /// How it has ended; nil while it runs.
-    func takeEnd() -> CommandOutput.End? {
+    func takeEnd() -> ProgramRun.End? {
         var status: Int32 = 0
         guard unsafe waitpid(pid, &status, WNOHANG) == pid else { return nil }
         return .exited(status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F)

@@ -31,15 +31,17 @@ struct SignIn {
 
     /// Signs in, and returns the last event, if tokens came.
     private func complete() throws(Report) -> StartSignIn.Reply? {
-        let plan = try SignInPlan(
+        // A user who asks for a code wants to enter it elsewhere.
+        let window = try WindowChoice(window, browser: browser, isForDesktop: flow != .device, in: .real)
+        let session = try SignInSession(
             parameters,
-            flow: flow,
+            flows: flow.map { [$0] } ?? (window.isByPortalOnly ? SignInPlace.desktop : window.place).flows,
             window: window,
-            browser: browser,
             takesPaste: flow == .paste || StandardInput.isTerminal && !output.json,
-            in: .real
+            connection: connection,
+            output: output
         )
-        let (status, ending) = try SignInSession(plan, connection: connection, output: output).run()
+        let (status, ending) = try session.run()
         if let ending, try showUnchanged(ending) { return nil }
         if let name = status.person?.best { StandardError.note("signed in as \(PlainText.line(name))") }
         if let other = ending?.samePersonAs {
@@ -144,4 +146,52 @@ struct SignIn {
 
             """
     }
+}
+
+/// Where the person is who signs in, as far as this process can tell.
+enum SignInPlace: Equatable, Sendable {
+    /// They see a browser that is started here.
+    case desktop
+    /// They are at the other end of SSH, where a browser cannot reach a loopback port of this machine.
+    case remote
+    /// There is no display: a text console, or a service.
+    case noDisplay
+
+    init(_ surroundings: Surroundings) {
+        let has = { surroundings.environment($0) != nil }
+        if Browser.named(in: surroundings) != nil {
+            // A user who names a browser wants it to be used. Over SSH, it is one that can reach the user: remote
+            // editors set the variable like that.
+            self = .desktop
+        } else if has("SSH_CONNECTION") || has("SSH_TTY") {
+            // This also applies if DISPLAY is set, because a person with a browser of their own does not want one that
+            // is drawn through SSH.
+            self = .remote
+        } else {
+            let isDesktop = has("WAYLAND_DISPLAY") || has("DISPLAY") || Browser.ofWindows(in: surroundings) != nil
+            self = isDesktop ? .desktop : .noDisplay
+        }
+    }
+
+    /// The flows that are possible here, the best first; nil lets the daemon choose a flow with a browser here.
+    ///
+    /// The daemon finds out what the authorization server and the account's client support.
+    var flows: [SignInFlow?] {
+        switch self {
+        case .desktop: [nil, .device]
+        case .remote, .noDisplay: [.device, .paste]
+        }
+    }
+}
+
+/// The sign-in flows, by their wire names.
+enum SignInFlow: String, CaseIterable, Sendable {
+    /// The browser on this machine is redirected to a loopback port.
+    case browser
+    /// The browser on this machine is redirected to an address that the desktop passes to `authctl callback`.
+    case scheme
+    /// The user enters a code on a page that any device can open (RFC 8628).
+    case device
+    /// The user pastes the address on which a browser ended, on any machine.
+    case paste
 }

@@ -14,7 +14,12 @@ struct SignInSession: ~Copyable {
     /// Shown instead of a prompt.
     private static let waiting = "Waiting for you to sign in; Ctrl-C cancels.\n"
 
-    private let plan: SignInPlan
+    /// Without the flow.
+    private let parameters: StartSignIn.Parameters
+    /// The account to sign in to. It may not exist yet.
+    private var account: String { parameters.newAccount ?? parameters.account }
+    /// The flows to try in this order until the server accepts one; nil lets the daemon choose.
+    private let flows: [SignInFlow?]
     private let connection: ConnectionOptions
     private let output: OutputOptions
     private var daemon: DaemonConnection
@@ -31,14 +36,23 @@ struct SignInSession: ~Copyable {
     /// The invitation that waits until the person has registered the redirect URI; nil for none.
     private var waiting: StartSignIn.Reply?
 
-    init(_ plan: SignInPlan, connection: ConnectionOptions, output: OutputOptions) throws(Report) {
-        self.plan = plan
+    /// - Parameter takesPaste: whether standard input is read.
+    init(
+        _ parameters: StartSignIn.Parameters,
+        flows: [SignInFlow?],
+        window: WindowChoice,
+        takesPaste: Bool,
+        connection: ConnectionOptions,
+        output: OutputOptions
+    ) throws(Report) {
+        self.parameters = parameters
+        self.flows = flows
         self.connection = connection
         self.output = output
-        page = PageOpening(plan.window)
+        page = PageOpening(window)
         daemon = try connection.connect()
         signals = CaughtSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCHLD])
-        paste = PastePrompt(takesPaste: plan.takesPaste)
+        paste = PastePrompt(takesPaste: takesPaste)
     }
 
     /// Guides the person through the sign-in, and closes the window that was opened only for it; returns the account's
@@ -61,7 +75,7 @@ struct SignInSession: ~Copyable {
     }
 
     private mutating func lead() throws(Report) -> AccountStatus {
-        let (first, fallback) = (plan.flows.first ?? nil, plan.flows.dropFirst().first)
+        let (first, fallback) = (flows.first ?? nil, flows.dropFirst().first)
         do throws(Report) {
             return try run(first)
         } catch {
@@ -90,11 +104,11 @@ struct SignInSession: ~Copyable {
     }
 
     private mutating func run(_ flow: SignInFlow?) throws(Report) -> AccountStatus {
-        var parameters = plan.parameters
+        var parameters = parameters
         parameters.flow = flow?.rawValue
         try daemon.follow(parameters)
         // The server may first be asked for its metadata, or to store the request.
-        reminder = StandardError.isTerminal ? SignInReminder(server: plan.account) : nil
+        reminder = StandardError.isTerminal ? SignInReminder(server: account) : nil
         do throws(Report) {
             while true {
                 while let (reply, continues) = try daemon.availableReply(StartSignIn.Reply.self) {
@@ -131,8 +145,8 @@ struct SignInSession: ~Copyable {
         case "sign-in-again": try goOn(reply, "back to the sign-in: the password is reset")
         // It may be an error.
         case "callback-received": reminder = nil
-        case "exchanging" where plan.parameters.policy == nil:
-            paste.tell("\(plan.account): the answer has arrived; fetching the tokens\n")
+        case "exchanging" where parameters.policy == nil:
+            paste.tell("\(account): the answer has arrived; fetching the tokens\n")
         default: break
         }
         guard isLast else { return nil }
@@ -150,14 +164,14 @@ struct SignInSession: ~Copyable {
         guard let link = reply.url.flatMap(WebLink.init) else { throw .unreadableReply }
         isJoined = reply.joined ?? false
         if reply.clientReplaced ?? false {
-            paste.tell("\(plan.account): the server had forgotten the client, and has registered a new one\n")
+            paste.tell("\(account): the server had forgotten the client, and has registered a new one\n")
         }
         if reply.awaitsRegistration ?? false, !isJoined, StandardInput.isTerminal, paste.takesPaste,
             let uri = reply.registeredUri
         {
             waiting = reply
             reminder = nil
-            paste.tell(RedirectWords.request(uri, of: plan.account))
+            paste.tell(RedirectWords.request(uri, of: account))
             return paste.open("Press Enter when it is registered: ")
         }
         try invite(reply, to: link)
@@ -174,11 +188,11 @@ struct SignInSession: ~Copyable {
             CallbackAddress.register(on: page.choice.place)
         }
         let text = SignInText(
-            account: plan.account,
+            account: account,
             flow: flow,
             link: link,
             userCode: reply.userCode,
-            place: plan.window.place,
+            place: page.choice.place,
             browser: page.choice.browser,
             takesPaste: paste.takesPaste
         )
@@ -186,14 +200,14 @@ struct SignInSession: ~Copyable {
         if let scopes = reply.demandedScopes, !scopes.isEmpty {
             // A server has demanded more than the account has. Whoever starts the sign-in may not know that.
             let words = scopes.map(PlainText.line).joined(separator: " ")
-            let refresh = Command("refresh", plan.account).text(by: .here)
+            let refresh = Command("refresh", account).text(by: .here)
             paste.tell(
-                "\(plan.account): this sign-in also asks for scopes that a server has demanded: \(words)\n"
+                "\(account): this sign-in also asks for scopes that a server has demanded: \(words)\n"
                     + "  to sign in without them: Ctrl-C, then \(refresh)\n"
             )
         }
         paste.tell(text.opening)
-        reminder = flow == .device ? nil : SignInReminder(reply, of: plan.account)
+        reminder = flow == .device ? nil : SignInReminder(reply, of: account)
         if flow == .device, page.choice.browser == nil { showQRCode((complete ?? link).text, below: text.opening) }
         try open(complete ?? link)
         guard let prompt = text.prompt else { return StandardError.show(Self.waiting) }
@@ -203,7 +217,6 @@ struct SignInSession: ~Copyable {
     /// Sends the person to the server again: the browser that brought the answer is redirected, or an address is opened
     /// here.
     private mutating func goOn(_ reply: StartSignIn.Reply, _ place: String) throws(Report) {
-        let account = plan.account
         reminder = SignInReminder(reply, of: account)
         guard let url = reply.url else {
             paste.tell("\(account): the browser goes \(place)\n")
@@ -219,8 +232,8 @@ struct SignInSession: ~Copyable {
     /// Chooses the browser. If it is missing, a sign-in of our own is ended.
     private mutating func chooseBrowser(of reply: StartSignIn.Reply) throws(Report) {
         do throws(Report) {
-            let refused = reply.browserRefused ?? false ? plan.account : nil
-            let account = PlainText.line(plan.parameters.account)
+            let refused = reply.browserRefused ?? false ? self.account : nil
+            let account = PlainText.line(parameters.account)
             let hint: Hint =
                 "for this time: --browser PROGRAM;"
                 + " for good: \(Command("account", "edit", account, "--login-browser", "NAME"))"
@@ -358,7 +371,7 @@ struct SignInSession: ~Copyable {
     }
 
     private func askToCancel() {
-        let whose = attempt == nil ? plan.account : nil
+        let whose = attempt == nil ? account : nil
         guard var daemon = try? connection.connect() else { return }
         _ = try? daemon.ask(CancelSignIn.Parameters(account: whose, attempt: attempt), patience: Self.cancelPatience)
     }

@@ -82,17 +82,16 @@ struct WebSession: ~Copyable {
     private mutating func begin(_ reply: StartWebSession.Reply) throws(Report) {
         let link = try Self.link(to: address, callback: reply.callback)
         try page.chooseBrowser(hint: "name another browser: --browser PROGRAM")
-        let kind = CallbackKind(of: reply.callback)
-        switch kind {
-        case .loopback: break
+        // Sign-in flows return in the same three ways.
+        let scheme = reply.callback.prefix { $0 != ":" }.lowercased()
+        let flow: SignInFlow = scheme == "http" ? .browser : scheme == "https" ? .paste : .scheme
         // The person's, which the reply only repeats with its port.
-        case .scheme: SchemeHandler.registerAndTell(for: parameters.callback)
-        case .page: CallbackAddress.register(on: page.choice.place)
-        }
+        if flow == .scheme { SchemeHandler.registerAndTell(for: parameters.callback) }
+        if flow == .paste { CallbackAddress.register(on: page.choice.place) }
         let text = SignInText(
             account: "web-session",
             action: "go on at",
-            flow: kind.flow,
+            flow: flow,
             link: link,
             userCode: nil,
             place: page.choice.place,
@@ -170,25 +169,6 @@ struct WebSession: ~Copyable {
                 }
             default: paste.pass(number)
             }
-        }
-    }
-}
-
-/// How a callback gets back to the daemon.
-enum CallbackKind {
-    case loopback, scheme, page
-
-    init(of callback: String) {
-        let scheme = callback.prefix { $0 != ":" }.lowercased()
-        self = scheme == "http" ? .loopback : scheme == "https" ? .page : .scheme
-    }
-
-    /// The sign-in flow that returns in the same way.
-    var flow: SignInFlow {
-        switch self {
-        case .loopback: .browser
-        case .scheme: .scheme
-        case .page: .paste
         }
     }
 }

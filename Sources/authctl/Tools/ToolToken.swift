@@ -74,9 +74,3 @@ struct ToolToken {
     /// When its holder should ask for the next one, in whole seconds since 1970.
     var heldUntil: Int64 { heldUntilUSec.map { $0 / 1_000_000 } ?? expiresAt }
 }
-
-/// Environment variables with which tools state their request.
-enum ToolEnvironment {
-    /// The value; nil if the variable is not set or is empty.
-    static func value(_ name: String) -> String? { Surroundings.real.environment(name) }
-}

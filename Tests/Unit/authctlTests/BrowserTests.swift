@@ -348,7 +348,7 @@ extension CommandRun {
 
 extension DetachedProgram {
     /// Waits for the end, without a limit.
-    fileprivate func waitForEnd() -> CommandOutput.End? {
+    fileprivate func waitForEnd() -> ProgramRun.End? {
         var facts = unsafe siginfo_t()
         unsafe waitid(P_PID, id_t(pid), &facts, WEXITED | WNOWAIT)
         return takeEnd()

@@ -32,7 +32,7 @@ import Testing
             }
             let settings = try read(account).settings
             #expect(settings[setting] != nil)
-            let written = WireText.encodeIndented(SettingsAnswer(accounts: [settings]))
+            let written = WireText.encodeIndented(["accounts": [settings]])
             var again = try #require(SettingsFile(Array(written.utf8)).accounts.first).settings
             if again.clientId == "" { again.clientId = nil }
             #expect(again == settings)
