@@ -72,7 +72,7 @@ extension AccountStore {
     private func store(_ facts: GrantFacts, of account: AccountID, in db: Database) throws {
         try db.cachedStatement(sql: StoreStatement.grantFacts.sql).execute(
             arguments: [
-                facts.subject, try JSONColumn.text(ofMap: facts.keptFields), try StoredGrantFacts.text(of: facts),
+                facts.subject, try JSONColumn.text(ofMap: facts.keptFields), try JSONColumn.text(ofFacts: facts),
                 account.rawValue,
             ]
         )

@@ -149,7 +149,7 @@ package final class AccountStore {
             let statement = try db.cachedStatement(sql: StoreStatement.callersByName.sql)
             guard let row = try Row.fetchOne(statement, arguments: [name]), let list: String = row[0],
                 let account = AccountName(name),
-                let callers = JSONColumn.value(StoredCallers.self, from: list)?.callers
+                let callers = JSONColumn.value(AllowedCallers.self, from: list)
             else { return nil }
             return (account, callers)
         }

@@ -24,7 +24,7 @@ final class RecordReader {
     /// The issuer with this number; nil if there is none. The latest ones are cached, because each record needs its
     /// issuer.
     ///
-    /// - Throws: `IssuerError` if the stored URL is not an issuer's.
+    /// - Throws: `ValueError` if the stored URL is not an issuer's.
     private func issuer(_ id: IssuerID, in db: Database) throws -> Issuer? {
         if let known = issuers[id] { return known }
         let statement = try db.cachedStatement(sql: StoreStatement.issuer.sql)
@@ -52,7 +52,7 @@ final class RecordReader {
         let issuer: Issuer
         do {
             issuer = try reader.required(self.issuer(issuerID, in: db), "issuer_id")
-        } catch is IssuerError {
+        } catch is ValueError {
             throw StoreError.damagedRow(id, column: "issuer.url", .malformed)
         }
         let account = try AccountColumns.account(

@@ -115,6 +115,34 @@ package struct AllowedCallers: Hashable, Sendable {
     package var isEverybody: Bool { units.isEmpty && executables.isEmpty }
 }
 
+/// As the store has it.
+extension AllowedCallers: Codable {
+    private enum CodingKeys: CodingKey {
+        case units, executables, asksFirst
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        let callers = AllowedCallers(
+            units: try members.decode([String].self, forKey: .units),
+            executables: try members.decode([String].self, forKey: .executables),
+            asksFirst: try members.decodeIfPresent(Bool.self, forKey: .asksFirst) ?? false
+        )
+        guard let callers else {
+            // A list that names nobody is never written, and must not be read as "everybody".
+            throw DecodingError.dataCorruptedError(forKey: .units, in: members, debugDescription: "nobody is named")
+        }
+        self = callers
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(units, forKey: .units)
+        try members.encode(executables, forKey: .executables)
+        try members.encodeIfPresent(asksFirst ? true : nil, forKey: .asksFirst)
+    }
+}
+
 extension AllowedCallers: CustomStringConvertible {
     package var description: String {
         (units.map { "the unit '\($0)'" } + executables.map { "'\($0)'" }).joined(separator: ", ")
@@ -170,6 +198,59 @@ package struct GrantFacts: Hashable, Sendable {
         self.consent = consent
         self.keptFields = keptFields
         self.scope = scope
+    }
+}
+
+/// As the store has it, apart from `subject` and `keptFields`. Words and members of later versions are ignored, because
+/// none of them restricts anything.
+extension GrantFacts: Codable {
+    private enum CodingKeys: CodingKey {
+        case username, email, fullName, tenant
+        /// Of versions before `consent`: it was needed.
+        case needsConsent
+        case consent, scope, scopeMissing, scopeDeclined, scopeRequest, scopeNarrowing
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        let text = { (key: CodingKeys) in try members.decodeIfPresent(String.self, forKey: key) }
+        let list = { (key: CodingKeys) in try members.decodeIfPresent([String].self, forKey: key) }
+        let names = PersonNames(
+            username: try text(.username),
+            email: try text(.email),
+            fullName: try text(.fullName),
+            tenant: try text(.tenant)
+        )
+        let neededConsent = try members.decodeIfPresent(Bool.self, forKey: .needsConsent) == true
+        self.init(
+            person: names == PersonNames() ? nil : names,
+            consent: try text(.consent).flatMap(ConsentFinding.init) ?? (neededConsent ? .needed : nil),
+            scope: try list(.scope).map { granted in
+                GrantedScope(
+                    granted: granted,
+                    missing: try list(.scopeMissing) ?? [],
+                    declined: try list(.scopeDeclined) ?? [],
+                    request: try text(.scopeRequest).flatMap(GrantedScope.Request.init) ?? .omitted,
+                    narrowing: try text(.scopeNarrowing).flatMap(GrantedScope.Narrowing.init) ?? .untried
+                )
+            }
+        )
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encodeIfPresent(person?.username, forKey: .username)
+        try members.encodeIfPresent(person?.email, forKey: .email)
+        try members.encodeIfPresent(person?.fullName, forKey: .fullName)
+        try members.encodeIfPresent(person?.tenant, forKey: .tenant)
+        if consent == .needed { try members.encode(true, forKey: .needsConsent) }
+        try members.encodeIfPresent(consent?.rawValue, forKey: .consent)
+        guard let scope else { return }
+        try members.encode(scope.granted, forKey: .scope)
+        if !scope.missing.isEmpty { try members.encode(scope.missing, forKey: .scopeMissing) }
+        if !scope.declined.isEmpty { try members.encode(scope.declined, forKey: .scopeDeclined) }
+        if scope.request != .omitted { try members.encode(scope.request.rawValue, forKey: .scopeRequest) }
+        if scope.narrowing != .untried { try members.encode(scope.narrowing.rawValue, forKey: .scopeNarrowing) }
     }
 }
 

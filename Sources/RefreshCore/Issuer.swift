@@ -8,22 +8,35 @@ package struct Issuer: Hashable, Sendable, CustomStringConvertible {
     /// Accepts `url` if it is an absolute `https` URL, or `http` on a loopback address, without query or fragment (RFC
     /// 8414 §2).
     ///
-    /// - Throws: `IssuerError`, which says what is wrong with it.
-    package init(url: String) throws(IssuerError) {
-        guard let separator = url.firstRange(ofText: "://") else { throw .notAbsolute }
+    package init(url: String) throws(ValueError) {
+        let notAbsolute = ValueError(
+            field: "issuer",
+            "'\(url)' is not an absolute URL",
+            hint: url.contains(":") ? "https://issuer.example" : "https://\(url)"
+        )
+        guard let separator = url.firstRange(ofText: "://") else { throw notAbsolute }
         let scheme = url[..<separator.lowerBound].lowercased()
         let rest = url[separator.upperBound...]
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        guard !authority.isEmpty else { throw .notAbsolute }
-        guard !authority.contains("@") else { throw .hasUserInfo }
-        guard !rest.contains("?"), !rest.contains("#") else { throw .hasQueryOrFragment }
+        guard !authority.isEmpty else { throw notAbsolute }
+        guard !authority.contains("@") else {
+            throw ValueError(field: "issuer", "an issuer has no user name in it", hint: "https://issuer.example")
+        }
+        guard !rest.contains("?"), !rest.contains("#") else {
+            throw ValueError(
+                field: "issuer",
+                "an issuer has no query and no fragment",
+                hint: "leave out everything from '?' or '#' on"
+            )
+        }
         // A URL is ASCII (RFC 3986 §2). In other text, Swift compares characters and not bytes.
-        guard url.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { throw .notAbsolute }
-        switch scheme {
-        case "https": break
-        case "http":
-            guard LoopbackHost.isNamed(in: authority) else { throw .notHTTPS }
-        default: throw .notHTTPS
+        guard url.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { throw notAbsolute }
+        guard scheme == "https" || scheme == "http" && LoopbackHost.isNamed(in: authority) else {
+            throw ValueError(
+                field: "issuer",
+                "'\(url)' is not https: the refresh token would cross the network unencrypted",
+                hint: "use https; http is accepted for loopback addresses only"
+            )
         }
         self.url = url
     }
@@ -37,14 +50,20 @@ package struct Issuer: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What is wrong with a URL that was given as an issuer.
-package enum IssuerError: Error, Hashable, Sendable {
-    case notAbsolute
-    /// Plain `http` is allowed only on loopback addresses. Elsewhere, the refresh token would cross the network
-    /// unprotected.
-    case notHTTPS
-    case hasQueryOrFragment
-    case hasUserInfo
+/// A value that a person gave and that cannot be used.
+package struct ValueError: Error, Hashable, Sendable {
+    /// The value's name on the wire.
+    package let field: String
+    /// What is wrong with it: one phrase in lower case, without a full stop.
+    package let reason: String
+    /// What to give instead; nil if the reason says it.
+    package let hint: String?
+
+    package init(field: String, _ reason: String, hint: String? = nil) {
+        self.field = field
+        self.reason = reason
+        self.hint = hint
+    }
 }
 
 extension String {

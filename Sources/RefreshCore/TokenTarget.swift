@@ -30,24 +30,42 @@ package struct TokenTarget: Hashable, Sendable {
 
     /// Creates a target with normalized parts.
     ///
-    /// - Throws: `TokenTargetError` for a value that no server could accept.
+    /// - Throws: what no server could accept.
     package init(
         scopes: [String] = [],
         resources: [String] = [],
         audience: String? = nil,
         claims: String? = nil
-    ) throws(TokenTargetError) {
-        guard !scopes.isEmpty || !resources.isEmpty || audience != nil || claims != nil else { throw .empty }
-        for scope in scopes where !TokenTarget.isScopeToken(scope) { throw .scope(scope) }
-        for resource in resources where !TokenTarget.isResource(resource) { throw .resource(resource) }
-        if let audience, !TokenTarget.isAudience(audience) { throw .audience(audience) }
+    ) throws(ValueError) {
+        guard !scopes.isEmpty || !resources.isEmpty || audience != nil || claims != nil else {
+            throw ValueError(field: "scopes", "no scope, resource, audience or claim is named")
+        }
+        for scope in scopes where !TokenTarget.isScopeToken(scope) { throw ValueError(noScope: scope) }
+        for resource in resources where !TokenTarget.isResource(resource) {
+            throw ValueError(
+                field: "resources",
+                "'\(resource)' is not an absolute URI without a fragment",
+                hint: "RFC 8707 section 2"
+            )
+        }
+        if let audience, !TokenTarget.isAudience(audience) {
+            throw ValueError(field: "audience", "it is empty, or not plain ASCII text")
+        }
+        if let claims, !TokenTarget.isObject(claims) {
+            throw ValueError(
+                field: "claims",
+                "they are not a JSON object",
+                hint: #"{"access_token":{"acr":{"essential":true}}}, for example (OpenID Connect Core section 5.5)"#
+            )
+        }
         self.scopes = Set(scopes).sorted()
         self.resources = Set(resources).sorted()
-        if let claims, !TokenTarget.isObject(claims) { throw .claims }
         self.audience = audience
         self.claims = claims
-        guard text.utf8.count <= TokenTarget.longestText else { throw .tooLong }
     }
+
+    /// Whether its `text` is longer than the store keeps.
+    package var isTooLong: Bool { text.utf8.count > TokenTarget.longestText }
 
     /// The canonical text, by which the store identifies the target: a line for each part, `scope …`, `resource …`,
     /// `audience …`, `claims …`, in this order.
@@ -78,7 +96,7 @@ package struct TokenTarget: Hashable, Sendable {
             audience: audiences.first,
             claims: claims.first
         )
-        guard let target, target.text == text else { return nil }
+        guard let target, !target.isTooLong, target.text == text else { return nil }
         self = target
     }
 
@@ -119,17 +137,13 @@ package struct TokenTarget: Hashable, Sendable {
     }
 }
 
-/// What is wrong with a token target that was asked for.
-package enum TokenTargetError: Error, Hashable, Sendable {
-    /// It asks for nothing, like the account's default token.
-    case empty
+extension ValueError {
     /// Not a scope token of RFC 6749 §3.3.
-    case scope(String)
-    /// Not an absolute URI, or one with a fragment.
-    case resource(String)
-    case audience(String)
-    /// Not a JSON object.
-    case claims
-    /// Longer than `TokenTarget.longestText`.
-    case tooLong
+    package init(noScope text: String) {
+        self.init(
+            field: "scopes",
+            "'\(text)' is not a scope",
+            hint: "visible ASCII without spaces, quotes and backslashes (RFC 6749 section 3.3)"
+        )
+    }
 }

@@ -31,7 +31,7 @@ enum AccountColumns {
             SQLValue(exchange?.actor?.account.text),
             SQLValue(exchange?.actor?.id?.rawValue),
             try SQLValue(exchange?.deriver.map { try JSONColumn.text(of: $0) }),
-            try SQLValue(account.allowedCallers.map { try JSONColumn.text(of: StoredCallers($0)) }),
+            try SQLValue(account.allowedCallers.map { try JSONColumn.text(of: $0) }),
             try seal(registration.clientSecret, .clientSecret),
             SQLValue(registration.clientSecretExpiresAt?.microseconds),
             try seal(registration.clientKey, .clientKey),
@@ -41,7 +41,7 @@ enum AccountColumns {
             SQLValue(account.basicCredentialEncoding?.rawValue),
             SQLValue(account.grantFacts.subject),
             try SQLValue(JSONColumn.text(ofMap: account.grantFacts.keptFields)),
-            try SQLValue(StoredGrantFacts.text(of: account.grantFacts)),
+            try SQLValue(JSONColumn.text(ofFacts: account.grantFacts)),
         ]
     }
 
@@ -66,58 +66,32 @@ enum AccountColumns {
         let (actor, actorID) = (try reader.accountName(), reader.integer().map(AccountID.init))
         let deriver = try value(SeenProgram.self, "deriver", from: &reader)
         (settings.subjectAccount, settings.actorAccount) = (subject?.text, actor?.text)
-        var (registration, policy, delivery) = try meaning(of: settings, of: id)
-        registration.serviceGrant?.exchange?.subject.id = subjectID
-        registration.serviceGrant?.exchange?.actor?.id = actorID
-        registration.serviceGrant?.exchange?.deriver = deriver
-        var allowedCallers: AllowedCallers?
-        if let stored = try value(StoredCallers.self, "allowed_callers", from: &reader) {
-            // A stored list that names nobody must not be read as "everybody".
-            allowedCallers = try reader.required(stored.callers, "allowed_callers", .notJSON)
-        }
-        registration.clientSecret = try secret(.clientSecret, of: id, from: &reader, sealer)
-        registration.clientSecretExpiresAt = try reader.timestamp()
-        registration.clientKey = try secret(.clientKey, of: id, from: &reader, sealer)
-        registration.dpopKey = try secret(.dpopKey, of: id, from: &reader, sealer)
+        guard settings.clientId != nil else { throw .damagedRow(id, column: "settings.clientId", .missing) }
+        if let setting = settings.outOfBounds { throw .damagedRow(id, column: "settings.\(setting.name)", .outOfRange) }
+        var finding: SettingFinding?
+        var account = Account(name: name, issuer: issuer, settings: settings, finding: &finding)
+        if let finding { throw .damagedRow(id, column: "settings.\(finding.setting)", finding.flaw) }
+        account.id = id
+        account.registration.serviceGrant?.exchange?.subject.id = subjectID
+        account.registration.serviceGrant?.exchange?.actor?.id = actorID
+        account.registration.serviceGrant?.exchange?.deriver = deriver
+        account.allowedCallers = try value(AllowedCallers.self, "allowed_callers", from: &reader)
+        account.registration.clientSecret = try secret(.clientSecret, of: id, from: &reader, sealer)
+        account.registration.clientSecretExpiresAt = try reader.timestamp()
+        account.registration.clientKey = try secret(.clientKey, of: id, from: &reader, sealer)
+        account.registration.dpopKey = try secret(.dpopKey, of: id, from: &reader, sealer)
         let managementURI = reader.text()
         if let token = try secret(.registrationToken, of: id, from: &reader, sealer), let managementURI {
-            registration.management = RegistrationManagement(uri: managementURI, accessToken: token)
+            account.registration.management = RegistrationManagement(uri: managementURI, accessToken: token)
         }
-        let encoding = try reader.choice(BasicCredentialEncoding.self)
-        let grantSubject = reader.text()
+        account.basicCredentialEncoding = try reader.choice(BasicCredentialEncoding.self)
+        let person = reader.text()
         let keptFields = try reader.required(reader.text(), "kept_fields")
-        let facts = try value(StoredGrantFacts.self, "grant_facts", from: &reader)
-        return Account(
-            id: id,
-            name: name,
-            issuer: issuer,
-            provider: settings.provider,
-            providerVariables: settings.variables ?? [:],
-            providerSettings: settings.providerSettings ?? [:],
-            registration: registration,
-            policy: policy,
-            basicCredentialEncoding: encoding,
-            allowedCallers: allowedCallers,
-            delivery: delivery,
-            grantFacts: StoredGrantFacts.facts(
-                facts,
-                subject: grantSubject,
-                keptFields: try reader.required(JSONColumn.map(from: keptFields), "kept_fields", .notJSON)
-            )
-        )
-    }
-
-    private static func meaning(
-        of settings: AccountSettings,
-        of account: AccountID
-    ) throws(StoreError) -> (ClientRegistration, RefreshPolicy, Delivery) {
-        do throws(SettingError) {
-            guard settings.clientId != nil else { throw SettingError(setting: "clientId", flaw: .missing) }
-            if let setting = settings.outOfBounds { throw SettingError(setting: setting.name, flaw: .outOfRange) }
-            return (try settings.registration(), settings.policy, try settings.delivery())
-        } catch {
-            throw .damagedRow(account, column: "settings.\(error.setting)", error.flaw)
-        }
+        account.grantFacts = try value(GrantFacts.self, "grant_facts", from: &reader) ?? GrantFacts()
+        account.grantFacts.subject = person
+        account.grantFacts.keptFields =
+            try reader.required(JSONColumn.map(from: keptFields), "kept_fields", .notJSON)
+        return account
     }
 
     /// The value of a JSON column; nil if it is NULL.

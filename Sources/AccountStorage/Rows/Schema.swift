@@ -29,7 +29,7 @@ enum Schema {
         migrator.registerMigration("facts of the grant") { db in
             try db.execute(
                 sql: """
-                    ALTER TABLE account ADD COLUMN grant_facts TEXT;  -- a JSON object: StoredGrantFacts
+                    ALTER TABLE account ADD COLUMN grant_facts TEXT;  -- a JSON object: GrantFacts
                     PRAGMA user_version = 23;
                     """
             )
@@ -152,7 +152,7 @@ enum Schema {
             actor_account TEXT,
             actor_id INTEGER,
             deriver TEXT,                          -- a JSON object: SeenProgram
-            allowed_callers TEXT,                  -- a JSON object: StoredCallers; NULL is every process of this user
+            allowed_callers TEXT,                  -- a JSON object: AllowedCallers; NULL is every process of this user
             client_secret BLOB,                    -- sealed
             client_secret_expires_usec INTEGER,    -- NULL: never, or unknown
             client_key BLOB,                       -- sealed

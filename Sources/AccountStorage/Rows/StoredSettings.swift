@@ -4,56 +4,208 @@ package import RefreshCore
 extension AccountSettings {
     /// The settings that the owner of `account` has made.
     package init(_ account: Account) {
-        let registration = account.registration
-        self.init(
-            name: account.name.text,
-            issuer: account.issuer.url,
-            provider: account.provider,
-            clientId: registration.clientID
-        )
-        variables = account.providerVariables.isEmpty ? nil : account.providerVariables
-        providerSettings = account.providerSettings.isEmpty ? nil : account.providerSettings
-        selfRegistered = registration.wasSelfRegistered ? true : nil
-        clientAuthentication = registration.authentication?.rawValue
-        clientKeyId = registration.clientKeyID
-        clientAssertionFile = registration.clientAssertionFile
-        clientCapabilities = registration.clientCapabilities.isEmpty ? nil : registration.clientCapabilities
-        teamId = registration.teamID
-        dpop = registration.dpopKey == nil ? nil : true
-        acceptBearer = registration.acceptsBearer ? true : nil
-        idTokenAlgorithm = registration.idTokenAlgorithm
-        grantType = registration.serviceGrant?.kind.rawValue
-        assertionSubject = registration.serviceGrant?.assertion?.subject
-        assertionAudience = registration.serviceGrant?.assertion?.audience
-        assertionLifetimeSec = registration.serviceGrant?.assertion?.lifetime?.components.seconds
-        subjectAccount = registration.serviceGrant?.exchange?.subject.account.text
-        subjectTokenType = registration.serviceGrant?.exchange?.subject.type.rawValue
-        actorAccount = registration.serviceGrant?.exchange?.actor?.account.text
-        actorTokenType = registration.serviceGrant?.exchange?.actor?.type.rawValue
-        requestedTokenType = registration.serviceGrant?.exchange?.requestedType
-        scopes = registration.scopes
-        refreshParameters = registration.refreshParameters
-        authorizationParameters =
-            registration.authorizationParameters.isEmpty ? nil : registration.authorizationParameters
-        authorizationDetails = registration.authorizationDetails
-        redirectUri = registration.redirect.uri
-        redirectPort = registration.redirect.port.map(Int64.init)
-        redirectScheme = registration.redirect.scheme
-        requireIss = registration.redirect.requiresIssuer ? true : nil
-        postLogoutRedirectUri = registration.redirect.postLogoutURI
-        loginBrowser = registration.loginBrowser
-        loginWindow = registration.loginWindow
-        leadTimeSec = account.policy.leadTime?.components.seconds
-        rotationGraceSec = account.policy.rotationGrace?.components.seconds
-        refreshTokenLifetimeSec = account.policy.refreshTokenLifetime?.components.seconds
-        allowedUnits = account.allowedCallers.flatMap { $0.units.isEmpty ? nil : $0.units }
-        allowedExecutables = account.allowedCallers.flatMap { $0.executables.isEmpty ? nil : $0.executables }
-        confirm = account.allowedCallers?.asksFirst == true ? true : nil
-        forgetAfterSec = account.policy.forgetAfter?.components.seconds
-        urls = account.delivery.urls.isEmpty ? nil : account.delivery.urls
-        username = account.delivery.username
-        tokenFile = account.delivery.file?.name
-        tokenFileKind = account.delivery.file.flatMap { $0.kind == .access ? nil : $0.kind.rawValue }
+        self.init(name: account.name.text, issuer: account.issuer.url)
+        dpop = account.registration.dpopKey == nil ? nil : true
+        var account = account
+        var exchange = SettingExchange(direction: .toSettings)
+        exchange.run(&self, &account)
+    }
+}
+
+extension Account {
+    /// Creates an account with `settings`, whose numbers are within their bounds. It has no secrets, and no facts that
+    /// are not settings. The client ID is empty if it is not set.
+    ///
+    /// - Parameter finding: becomes the first setting that has no meaning. Then the account may not be used.
+    package init(
+        name: AccountName,
+        issuer: Issuer,
+        settings: AccountSettings,
+        finding: inout SettingFinding?
+    ) {
+        self.init(name: name, issuer: issuer, registration: ClientRegistration(clientID: ""))
+        var settings = settings
+        var exchange = SettingExchange(direction: .toAccount)
+        exchange.run(&settings, &self)
+        finding = exchange.finding
+    }
+}
+
+/// A setting with an invalid value.
+package struct SettingFinding: Hashable {
+    /// The setting's name on the wire.
+    package let setting: String
+    package let flaw: ColumnFinding
+}
+
+/// Gives an account's values to its settings, or the reverse. A line names a setting beside its value, and serves both
+/// directions, so that neither can forget one.
+private struct SettingExchange {
+    enum Direction {
+        case toAccount
+        case toSettings
+    }
+
+    let direction: Direction
+    /// The first setting that has no meaning; nil if there is none.
+    private(set) var finding: SettingFinding?
+
+    mutating func run(_ settings: inout AccountSettings, _ account: inout Account) {
+        optional(&settings.provider, &account.provider)
+        unless([:], &settings.variables, &account.providerVariables)
+        unless([:], &settings.providerSettings, &account.providerSettings)
+        client(&settings, &account.registration)
+        seconds(&settings.leadTimeSec, &account.policy.leadTime)
+        seconds(&settings.rotationGraceSec, &account.policy.rotationGrace)
+        seconds(&settings.refreshTokenLifetimeSec, &account.policy.refreshTokenLifetime)
+        seconds(&settings.forgetAfterSec, &account.policy.forgetAfter)
+        callers(&settings, &account.allowedCallers)
+        unless([], &settings.urls, &account.delivery.urls)
+        optional(&settings.username, &account.delivery.username)
+        tokenFile(&settings, &account.delivery.file)
+    }
+
+    private mutating func client(_ settings: inout AccountSettings, _ client: inout ClientRegistration) {
+        always(&settings.clientId, &client.clientID, "")
+        unless(false, &settings.selfRegistered, &client.wasSelfRegistered)
+        word("clientAuthentication", &settings.clientAuthentication, &client.authentication)
+        optional(&settings.clientKeyId, &client.clientKeyID)
+        optional(&settings.clientAssertionFile, &client.clientAssertionFile)
+        unless([], &settings.clientCapabilities, &client.clientCapabilities)
+        optional(&settings.teamId, &client.teamID)
+        unless(false, &settings.acceptBearer, &client.acceptsBearer)
+        optional(&settings.idTokenAlgorithm, &client.idTokenAlgorithm)
+        serviceGrant(&settings, &client.serviceGrant)
+        always(&settings.scopes, &client.scopes, [])
+        always(&settings.refreshParameters, &client.refreshParameters, [:])
+        unless([:], &settings.authorizationParameters, &client.authorizationParameters)
+        optional(&settings.authorizationDetails, &client.authorizationDetails)
+        optional(&settings.redirectUri, &client.redirect.uri)
+        optional(&settings.redirectPort, &client.redirect.port)
+        optional(&settings.redirectScheme, &client.redirect.scheme)
+        unless(false, &settings.requireIss, &client.redirect.requiresIssuer)
+        optional(&settings.postLogoutRedirectUri, &client.redirect.postLogoutURI)
+        optional(&settings.loginBrowser, &client.loginBrowser)
+        optional(&settings.loginWindow, &client.loginWindow)
+    }
+
+    /// The grant of a service account; nil for a person's account.
+    private mutating func serviceGrant(_ settings: inout AccountSettings, _ grant: inout ServiceGrant?) {
+        var kind = grant?.kind
+        word("grantType", &settings.grantType, &kind)
+        switch kind {
+        case nil: break
+        case .clientCredentials: grant = .clientCredentials
+        case .jwtBearer:
+            var terms = grant?.assertion ?? AssertionTerms()
+            optional(&settings.assertionSubject, &terms.subject)
+            optional(&settings.assertionAudience, &terms.audience)
+            seconds(&settings.assertionLifetimeSec, &terms.lifetime)
+            grant = .jwtBearer(terms)
+        case .tokenExchange:
+            let terms = grant?.exchange
+            var (subject, actor, requested) = (terms?.subject, terms?.actor, terms?.requestedType)
+            source("subjectAccount", &settings.subjectAccount, &settings.subjectTokenType, "subjectTokenType", &subject)
+            source("actorAccount", &settings.actorAccount, &settings.actorTokenType, "actorTokenType", &actor)
+            optional(&settings.requestedTokenType, &requested)
+            guard direction == .toAccount else { return }
+            guard let subject else { return note("subjectAccount", .missing) }
+            // Without the actor, the token would impersonate the subject.
+            if actor == nil, settings.actorTokenType != nil { note("actorAccount", .missing) }
+            grant = .tokenExchange(ExchangeTerms(subject: subject, actor: actor, requestedType: requested))
+        }
+    }
+
+    private mutating func source(
+        _ nameSetting: String,
+        _ name: inout String?,
+        _ type: inout String?,
+        _ typeSetting: String,
+        _ source: inout SourceToken?
+    ) {
+        var known = source?.type
+        switch direction {
+        case .toSettings:
+            name = source?.account.text
+            word(typeSetting, &type, &known)
+        case .toAccount:
+            guard let name else { return }
+            guard let account = AccountName(name) else { return note(nameSetting, .malformed) }
+            word(typeSetting, &type, &known)
+            source = SourceToken(account: account, type: known ?? .accessToken)
+        }
+    }
+
+    private mutating func callers(_ settings: inout AccountSettings, _ callers: inout AllowedCallers?) {
+        var (units, executables) = (callers?.units ?? [], callers?.executables ?? [])
+        var asksFirst = callers?.asksFirst ?? false
+        unless([], &settings.allowedUnits, &units)
+        unless([], &settings.allowedExecutables, &executables)
+        unless(false, &settings.confirm, &asksFirst)
+        callers = AllowedCallers(units: units, executables: executables, asksFirst: asksFirst)
+    }
+
+    private mutating func tokenFile(_ settings: inout AccountSettings, _ file: inout TokenFile?) {
+        var name = file?.name
+        var kind = file.flatMap { $0.kind == .access ? nil : $0.kind }
+        optional(&settings.tokenFile, &name)
+        word("tokenFileKind", &settings.tokenFileKind, &kind)
+        if name == nil, kind != nil { note("tokenFile", .missing) }
+        file = name.map { TokenFile(name: $0, kind: kind ?? .access) }
+    }
+
+    private mutating func note(_ setting: String, _ flaw: ColumnFinding) {
+        finding = finding ?? SettingFinding(setting: setting, flaw: flaw)
+    }
+
+    private func optional<Value>(_ setting: inout Value?, _ value: inout Value?) {
+        switch direction {
+        case .toAccount: value = setting
+        case .toSettings: setting = value
+        }
+    }
+
+    /// A setting that is not set if the account has `none`.
+    private func unless<Value: Equatable>(_ none: Value, _ setting: inout Value?, _ value: inout Value) {
+        switch direction {
+        case .toAccount: value = setting ?? none
+        case .toSettings: setting = value == none ? nil : value
+        }
+    }
+
+    /// A setting that every account has.
+    private func always<Value>(_ setting: inout Value?, _ value: inout Value, _ none: Value) {
+        switch direction {
+        case .toAccount: value = setting ?? none
+        case .toSettings: setting = value
+        }
+    }
+
+    private func optional(_ setting: inout Int64?, _ number: inout Int?) {
+        switch direction {
+        case .toAccount: number = setting.map { Int($0) }
+        case .toSettings: setting = number.map { Int64($0) }
+        }
+    }
+
+    private func seconds(_ setting: inout Int64?, _ duration: inout Duration?) {
+        switch direction {
+        case .toAccount: duration = setting.map { .seconds($0) }
+        case .toSettings: setting = duration?.components.seconds
+        }
+    }
+
+    private mutating func word<Word: RawRepresentable<String>>(
+        _ name: String,
+        _ setting: inout String?,
+        _ word: inout Word?
+    ) {
+        switch direction {
+        case .toAccount:
+            word = setting.flatMap(Word.init)
+            if word == nil, setting != nil { note(name, .unknownWord) }
+        case .toSettings: setting = word?.rawValue
+        }
     }
 }
 
@@ -95,114 +247,5 @@ struct StoredSettings: Codable {
 
     func encode(to encoder: any Encoder) throws {
         try settings.encode(Self.members, to: encoder)
-    }
-}
-
-/// A setting with an invalid value.
-package struct SettingError: Error, Hashable {
-    /// The setting's name on the wire.
-    package let setting: String
-    package let flaw: ColumnFinding
-}
-
-/// Converts settings to the core's types. Their numbers are within their bounds.
-extension AccountSettings {
-    /// The registration, without its secrets and without facts that are not settings. The client ID is empty if it is
-    /// not set.
-    package func registration() throws(SettingError) -> ClientRegistration {
-        ClientRegistration(
-            clientID: clientId ?? "",
-            authentication: try word(clientAuthentication, "clientAuthentication"),
-            clientKeyID: clientKeyId,
-            clientAssertionFile: clientAssertionFile,
-            clientCapabilities: clientCapabilities ?? [],
-            teamID: teamId,
-            acceptsBearer: acceptBearer ?? false,
-            idTokenAlgorithm: idTokenAlgorithm,
-            serviceGrant: try serviceGrant(),
-            scopes: scopes ?? [],
-            refreshParameters: refreshParameters ?? [:],
-            authorizationParameters: authorizationParameters ?? [:],
-            authorizationDetails: authorizationDetails,
-            redirect: RegisteredRedirect(
-                uri: redirectUri,
-                port: redirectPort.map { Int($0) },
-                scheme: redirectScheme,
-                requiresIssuer: requireIss ?? false,
-                postLogoutURI: postLogoutRedirectUri
-            ),
-            loginBrowser: loginBrowser,
-            loginWindow: loginWindow,
-            wasSelfRegistered: selfRegistered ?? false
-        )
-    }
-
-    package var policy: RefreshPolicy {
-        RefreshPolicy(
-            leadTime: leadTimeSec.map { .seconds($0) },
-            rotationGrace: rotationGraceSec.map { .seconds($0) },
-            refreshTokenLifetime: refreshTokenLifetimeSec.map { .seconds($0) },
-            forgetAfter: forgetAfterSec.map { .seconds($0) }
-        )
-    }
-
-    package func delivery() throws(SettingError) -> Delivery {
-        let kind: TokenFile.Kind? = try word(tokenFileKind, "tokenFileKind")
-        guard tokenFile != nil || kind == nil else { throw SettingError(setting: "tokenFile", flaw: .missing) }
-        return Delivery(
-            urls: urls ?? [],
-            username: username,
-            file: tokenFile.map { TokenFile(name: $0, kind: kind ?? .access) }
-        )
-    }
-
-    /// The grant of a service account; nil for a person's account.
-    private func serviceGrant() throws(SettingError) -> ServiceGrant? {
-        guard let kind: ServiceGrant.Kind = try word(grantType, "grantType") else { return nil }
-        switch kind {
-        case .clientCredentials: return .clientCredentials
-        case .jwtBearer:
-            return .jwtBearer(
-                AssertionTerms(
-                    subject: assertionSubject,
-                    audience: assertionAudience,
-                    lifetime: assertionLifetimeSec.map { .seconds($0) }
-                )
-            )
-        case .tokenExchange:
-            guard let subject = try source(subjectAccount, "subjectAccount", subjectTokenType, "subjectTokenType")
-            else { throw SettingError(setting: "subjectAccount", flaw: .missing) }
-            // Without the actor, the token would impersonate the subject.
-            guard actorAccount != nil || actorTokenType == nil else {
-                throw SettingError(setting: "actorAccount", flaw: .missing)
-            }
-            return .tokenExchange(
-                ExchangeTerms(
-                    subject: subject,
-                    actor: try source(actorAccount, "actorAccount", actorTokenType, "actorTokenType"),
-                    requestedType: requestedTokenType
-                )
-            )
-        }
-    }
-
-    private func source(
-        _ name: String?,
-        _ nameSetting: String,
-        _ type: String?,
-        _ typeSetting: String
-    ) throws(SettingError) -> SourceToken? {
-        guard let name else { return nil }
-        guard let account = AccountName(name) else { throw SettingError(setting: nameSetting, flaw: .malformed) }
-        return SourceToken(account: account, type: try word(type, typeSetting) ?? .accessToken)
-    }
-
-    private func word<Word: RawRepresentable<String>>(
-        _ text: String?,
-        _ setting: String
-    ) throws(SettingError) -> Word? {
-        guard let text else { return nil }
-        guard let word = Word(rawValue: text) else { throw SettingError(setting: setting, flaw: .unknownWord) }
-        return word
     }
 }

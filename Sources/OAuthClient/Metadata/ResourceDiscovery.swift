@@ -1,8 +1,9 @@
 package import OAuthMessages
 import RefreshCore
 
-/// Why nothing is known about a protected resource. The reasons are in lower case, without a full stop.
-package enum ResourceError: Error, Hashable, Sendable {
+/// What was found out about a protected resource. The reasons are in lower case, without a full stop.
+package enum ResourceFinding: Hashable, Sendable {
+    case published(ProtectedResource)
     /// No usable answer came. The same question may succeed later.
     case unreachable(reason: String)
     /// It publishes nothing, or nothing that may be used. `other` is the resource that its document is for, if that is on
@@ -14,7 +15,7 @@ extension ServerInspection {
     /// Asks the resource at `url` without a token, and reads its metadata (RFC 9728 §5).
     ///
     /// The requests go to the host that `url` names, and nowhere else.
-    @concurrent package func resource(at url: Endpoint) async throws(ResourceError) -> ProtectedResource {
+    @concurrent package func resource(at url: Endpoint) async -> ResourceFinding {
         let limit = min(servers.configuration.discoveryTimeout, servers.configuration.totalTimeout)
         let begin = servers.configuration.uptime()
         let request = HTTPTransport.Request(
@@ -25,9 +26,7 @@ extension ServerInspection {
         let answer = try? await servers.transport.send(request, before: begin + limit / 3)
         let challenge = ResourceChallenge(answer?.challenges ?? [])
         let places = ProtectedResource.locations(of: url, named: challenge.metadata)
-        var found = try await document(at: places, before: begin + limit) { $0.speaks(for: url, at: $1) }
-        if !challenge.scopes.isEmpty { found.scopes = challenge.scopes }
-        return found
+        return await document(at: places, challenge, before: begin + limit) { $0.speaks(for: url, at: $1) }
     }
 
     /// Reads the metadata that a resource names in the value of a `WWW-Authenticate` field (RFC 9728 §5.1). Its URL is
@@ -37,60 +36,62 @@ extension ServerInspection {
     @concurrent package func resource(
         challenging field: String,
         isLocal: Bool
-    ) async throws(ResourceError) -> ProtectedResource {
+    ) async -> ResourceFinding {
         let challenge = ResourceChallenge(AuthenticationChallenge.all(in: field) ?? [])
         guard let place = challenge.metadata, isLocal || !place.isLoopback else {
-            throw .unusable(reason: "it names no address of a resource's metadata that may be asked", other: nil)
+            return .unusable(reason: "it names no address of a resource's metadata that may be asked", other: nil)
         }
         let limit = min(servers.configuration.discoveryTimeout, servers.configuration.totalTimeout)
         let deadline = servers.configuration.uptime() + limit
-        var found = try await document(at: [place], before: deadline) { $0.speaks(at: $1) }
-        if !challenge.scopes.isEmpty { found.scopes = challenge.scopes }
-        return found
+        return await document(at: [place], challenge, before: deadline) { $0.speaks(at: $1) }
     }
 
     /// The first document that is published at one of `places`.
     ///
-    /// - Parameter mayUse: whether the document at a place may be used.
+    /// - Parameters:
+    ///   - challenge: its scopes replace those of the document.
+    ///   - mayUse: whether the document at a place may be used.
     private func document(
         at places: [Endpoint],
+        _ challenge: ResourceChallenge,
         before deadline: ContinuousClock.Instant,
         mayUse: (ProtectedResource, Endpoint) -> Bool
-    ) async throws(ResourceError) -> ProtectedResource {
+    ) async -> ResourceFinding {
         let fetch = MetadataFetch(transport: servers.transport, configuration: servers.configuration)
         for place in places {
             let body: [UInt8]
             switch await fetch.document(at: place, nil, deadline) {
             case .success(let page): body = page.body
-            case .failure(.noAnswer(let row)): throw .unreachable(reason: row.summary)
+            case .failure(.noAnswer(let row)): return .unreachable(reason: row.summary)
             // Servers of web applications answer each unknown path with their front page.
             case .failure(.unavailable(200..<300, retryAfter: _)), .failure(.notPublished), .failure(.redirected):
                 continue
             case .failure(.unavailable(let status, retryAfter: _)):
-                throw .unreachable(reason: "\(MetadataError.unavailableNow) (HTTP \(status))")
+                return .unreachable(reason: "\(MetadataError.unavailableNow) (HTTP \(status))")
             // Nothing is read from the document yet.
             case .failure(.issuerMismatch), .failure(.noTokenEndpoint), .failure(.unusableEndpoint): continue
             }
-            guard let found = ProtectedResource(body[...]) else {
-                throw .unusable(reason: "its metadata at '\(place.path)' cannot be read (RFC 9728)", other: nil)
+            guard var found = ProtectedResource(body[...]) else {
+                return .unusable(reason: "its metadata at '\(place.path)' cannot be read (RFC 9728)", other: nil)
             }
             guard mayUse(found, place) else {
                 let name = found.identifier
-                throw .unusable(
+                return .unusable(
                     reason: "its metadata is for another resource, '\(name)'",
                     other: name.isSameOrigin(as: place) ? name.url : nil
                 )
             }
             guard (1...ProtectedResource.resourceServersMax).contains(found.issuers.count) else {
                 let count = found.issuers.isEmpty ? "no" : "more than \(ProtectedResource.resourceServersMax)"
-                throw .unusable(
+                return .unusable(
                     reason: "its metadata names \(count) authorization servers that can be used",
                     other: nil
                 )
             }
-            return found
+            if !challenge.scopes.isEmpty { found.scopes = challenge.scopes }
+            return .published(found)
         }
-        throw .unusable(reason: "it publishes no metadata of a protected resource (RFC 9728)", other: nil)
+        return .unusable(reason: "it publishes no metadata of a protected resource (RFC 9728)", other: nil)
     }
 }
 

@@ -13,11 +13,23 @@ extension ProviderProfile {
     /// The profile with the values of an account filled in.
     ///
     /// An issuer with a missing value becomes nil, because the account may name its own issuer.
-    package func resolved(with values: [String: String]) throws(ProfileVariableError) -> ProviderProfile {
+    ///
+    /// - Parameter hasIssuer: whether it does. Otherwise an error names what the issuer lacks, too.
+    package func resolved(
+        with values: [String: String],
+        hasIssuer: Bool = true
+    ) throws(ValueError) -> ProviderProfile {
         guard !variables.isEmpty || !values.isEmpty else { return self }
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            guard let variable = variables.first(where: { $0.name == name }) else { throw .unknown(name: name) }
-            guard variable.takes(value) else { throw .unfit(variable, value: value) }
+            guard let variable = variables.first(where: { $0.name == name }) else {
+                let known = variables.map(\.name).joined(separator: ", ")
+                throw ValueError(
+                    field: "variables",
+                    "the provider '\(self.name)' has no variable '\(name)'",
+                    hint: known.isEmpty ? "it has no variables" : "known: \(known)"
+                )
+            }
+            guard variable.takes(value) else { throw unfit(value, for: variable, among: values) }
         }
         var profile = self
         for (key, template) in templates.sorted(by: { $0.key < $1.key }) {
@@ -26,13 +38,41 @@ extension ProviderProfile {
         }
         let needed = templates.filter { $0.key != Self.issuerKey }.map(\.value) + refreshParameters.values
         let missing = variables.filter { variable in needed.contains { isMissing(variable, in: $0, values) } }
-        guard missing.isEmpty else { throw .missing(missing) }
+        guard missing.isEmpty else {
+            let others = hasIssuer ? [] : missingForIssuer(values)
+            throw Self.missing(variables.filter { missing.contains($0) || others.contains($0) })
+        }
         profile.refreshParameters = refreshParameters.mapValues { replacingVariables(in: $0, with: values) }
         profile.issuerTemplate = issuerTemplate.map { replacingVariables(in: $0, with: values) }
         profile.issuerAliases = issuerAliases.flatMap { aliases(filledIn: $0, with: values) }
         profile.policies.current = policies.variable.map { replacingVariables(in: "{\($0)}", with: values) }
         if profile.policies.current?.contains("{") == true { profile.policies.current = nil }
         return profile
+    }
+
+    private func unfit(_ value: String, for variable: ProfileVariable, among values: [String: String]) -> ValueError {
+        guard !variable.isLookedUp(value) else {
+            let asked = lookUp(for: values)?.asked.url ?? ""
+            return ValueError(
+                field: "variables",
+                "the \(variable.name) of '\(value)' has to be looked up at the server, and was not",
+                hint: "its id is in the \"issuer\" of \(asked)/.well-known/openid-configuration"
+            )
+        }
+        return ValueError(
+            field: "variables",
+            "'\(value)' cannot be the \(variable.name): \(variable.help)",
+            hint: variable.pattern.map { "it must match \($0)" } ?? "letters, digits and ._-"
+        )
+    }
+
+    /// The error for an account that has yet to set these variables.
+    package static func missing(_ variables: [ProfileVariable]) -> ValueError {
+        ValueError(
+            field: "variables",
+            variables.map { "'\($0.name)' is missing (\($0.help))" }.joined(separator: ", "),
+            hint: variables.map { "--set \($0.name)=VALUE" }.joined(separator: " ")
+        )
     }
 
     /// The profile without all URLs and parameters that contain variables, for an account whose values do not fit. With
@@ -284,14 +324,4 @@ extension ProfileVariable: Decodable {
             throw fields.error("aliases", "has a value that this variable cannot have")
         }
     }
-}
-
-/// Why a profile cannot be filled in with an account's values.
-package enum ProfileVariableError: Error, Hashable, Sendable {
-    /// The profile has no variable of this name.
-    case unknown(name: String)
-    /// The variable cannot have this value.
-    case unfit(ProfileVariable, value: String)
-    /// Endpoints of the profile need values for these variables; at least one.
-    case missing([ProfileVariable])
 }

@@ -66,34 +66,33 @@ extension RefreshCoordinator {
         )
     }
 
-    /// Registers a client at the server, and adds `new` with it.
-    ///
-    /// - Throws: `server` if the server refuses; `store` if the account cannot be added. In that case the client is
-    ///   deregistered again if possible.
+    /// Adds `new` with a client that the server has just registered. If that fails, the client is deregistered again if
+    /// possible.
     func add(
         _ new: NewAccount,
-        with registration: DynamicRegistration
-    ) async throws(ServerOrStoreError) -> AccountSnapshot {
+        with registered: ClientRegistration,
+        by registration: DynamicRegistration
+    ) async throws(StoreError) -> AccountSnapshot {
         var new = new
-        new.registration = try await registerClient(by: registration)
+        new.registration = registered
         do throws(StoreError) {
             return try add(new, grant: nil)
         } catch {
-            await forgetClient(of: new.registration, by: registration)
-            throw .store(error)
+            await forgetClient(of: registered, by: registration)
+            throw error
         }
     }
 
-    /// Registers another client at the server, and changes the account to it.
+    /// Changes the account to a client that the server has just registered. If that fails, the client is deregistered
+    /// again if possible.
     ///
     /// - Parameter change: what changes with it; nil for nothing else.
     /// - Returns: nil if the account was removed meanwhile.
-    /// - Throws: as `add`.
     func replaceClient(
+        with registered: ClientRegistration,
         by registration: DynamicRegistration,
         changing change: SettingsChange? = nil
-    ) async throws(ServerOrStoreError) -> AccountSnapshot? {
-        let registered = try await registerClient(by: registration)
+    ) async throws(StoreError) -> AccountSnapshot? {
         let newClient = SettingsChange(byOwner: { account in
             var changed = change?.applied(to: account) ?? account
             changed.registration.takeClient(of: registered)
@@ -105,17 +104,17 @@ extension RefreshCoordinator {
             return updated
         } catch {
             await forgetClient(of: registered, by: registration)
-            throw .store(error)
+            throw error
         }
     }
 
     /// The account's registration with a client that the server has just registered. It is not stored.
-    func registerClient(by registration: DynamicRegistration) async throws(ServerOrStoreError) -> ClientRegistration {
+    func registerClient(by registration: DynamicRegistration) async throws(RefreshFailure) -> ClientRegistration {
         var registered = registration.account.registration
         if let port = await registration.port() { registered.redirect.port = port }
         switch await client.registrar.register(registration.request(registered.redirect)) {
         case .success(let success): registered.takeClient(of: success.registration)
-        case .failure(let failure): throw .server(failure)
+        case .failure(let failure): throw failure
         }
         return registered
     }
@@ -149,18 +148,11 @@ extension ClientRegistration {
     }
 }
 
-extension ServerOrStoreError {
-    /// The end of a sign-in that needed another client.
-    var signInFailure: SignInFailure {
-        switch self {
-        case .server(let failure):
-            let words = ClientNotRegisteredError.words(failure)
-            var end = SignInFailure(failure)
-            end.hint = end.kind == .misconfigured || end.kind == .refused ? words.hint : nil
-            return end
-        case .store(let error):
-            return SignInFailure(.unavailable, "the store cannot be written", hint: error.hint)
-        }
+extension SignInFailure {
+    /// The end of a sign-in that needed another client, which the server did not register.
+    init(unregistered failure: RefreshFailure) {
+        self.init(failure)
+        hint = kind == .misconfigured || kind == .refused ? ClientNotRegisteredError.words(failure).hint : nil
     }
 }
 

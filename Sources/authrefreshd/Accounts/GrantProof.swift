@@ -14,25 +14,20 @@ struct GrantProof: Sendable {
     /// The change from the stored account to that account; nil if they are the same.
     let change: SettingsChange?
 
-    /// How a proof ends; a success without a snapshot means that the account was removed meanwhile.
-    typealias Outcome = Result<AccountSnapshot?, ServerOrStoreError>
+    /// How a proof ends.
+    enum Outcome {
+        /// The new grant is stored. No snapshot means that the account was removed meanwhile.
+        case stored(AccountSnapshot?)
+        /// The server issues no tokens. The account keeps its grant and its settings.
+        case refused(RefreshFailure)
+        /// The answer could not be stored. It is kept, and stored as soon as possible.
+        case unstored(StoreError)
+    }
 }
 
 extension RefreshCoordinator {
-    func outcome(of proof: GrantProof) async -> GrantProof.Outcome {
-        do throws(ServerOrStoreError) {
-            return .success(try await prove(proof))
-        } catch {
-            return .failure(error)
-        }
-    }
-
     /// Proves a new grant.
-    ///
-    /// - Returns: nil if the account was removed meanwhile.
-    /// - Throws: `server` if the server issues no tokens; the account then keeps its grant and its settings. `store` if
-    ///   the answer could not be stored; it is kept and stored as soon as possible.
-    func prove(_ proof: GrantProof) async throws(ServerOrStoreError) -> AccountSnapshot? {
+    func prove(_ proof: GrantProof) async -> GrantProof.Outcome {
         let (account, change) = (proof.account, proof.change)
         let (sentAt, correlationID) = (timebase.now(), CorrelationID.new())
         // Nobody has said whose grant it is.
@@ -50,12 +45,12 @@ extension RefreshCoordinator {
         let record = try? records.record(of: account.id)
         if let record { noteServerDate(outcome.serverDate, of: record.issuerID) }
         let response: TokenResponse
-        do throws(RefreshFailure) { response = try outcome.result.get() } catch { throw .server(error) }
+        do { response = try outcome.result.get() } catch { return .refused(error) }
         if let record {
             let changed = change?.applied(to: record.account) ?? record.account
             guard changed.isAsked(like: account) else {
                 let detail = FailureDetail(summary: "the account's server or client was changed meanwhile")
-                throw .server(RefreshFailure(.unavailable, detail: detail))
+                return .refused(RefreshFailure(.unavailable, detail: detail))
             }
         }
         var tokens = StoredTokens(response)
@@ -77,9 +72,9 @@ extension RefreshCoordinator {
         )
         do throws(StoreError) {
             try decideNow(arrival, at: now)
-            return try records.record(of: account.id).map { snapshot(of: $0, at: now) }
+            return .stored(try records.record(of: account.id).map { snapshot(of: $0, at: now) })
         } catch {
-            throw .store(error)
+            return .unstored(error)
         }
     }
 }
@@ -116,10 +111,4 @@ struct GrantProofs {
     private func index(of grant: RefreshToken, _ account: AccountID) -> Int? {
         underWay.firstIndex { $0.proof.account.id == account && $0.proof.grant == grant }
     }
-}
-
-/// Why something that a server issues only once is missing: the server did not issue it, or it could not be stored.
-enum ServerOrStoreError: Error {
-    case server(RefreshFailure)
-    case store(StoreError)
 }

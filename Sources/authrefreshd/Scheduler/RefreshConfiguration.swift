@@ -74,14 +74,12 @@ struct RefreshConfiguration: Sendable {
     /// The account's own refresh policy, completed by its provider's.
     mutating func policy(of account: Account) -> RefreshPolicy {
         let profile = unresolvedProfile(for: ProfileChoice(account))
-        return RefreshPolicy(
-            leadTime: account.policy.leadTime,
-            rotationGrace: account.policy.rotationGrace ?? profile?.rotationGrace?.duration,
-            refreshTokenLifetime: account.policy.refreshTokenLifetime ?? profile?.refreshTokenLifetime?.duration,
-            isRefreshTokenLifetimeAbsolute: profile?.refreshTokenLifetimeStart == .signIn,
-            isServiceAccount: account.registration.serviceGrant != nil,
-            forgetAfter: account.policy.forgetAfter
-        )
+        var policy = account.policy
+        policy.rotationGrace = policy.rotationGrace ?? profile?.rotationGrace?.duration
+        policy.refreshTokenLifetime = policy.refreshTokenLifetime ?? profile?.refreshTokenLifetime?.duration
+        policy.isRefreshTokenLifetimeAbsolute = profile?.refreshTokenLifetimeStart == .signIn
+        policy.isServiceAccount = account.registration.serviceGrant != nil
+        return policy
     }
 
     mutating func limits(for account: Account) -> IssuerGate.Limits {

@@ -324,12 +324,17 @@ extension RefreshCoordinator {
         }
         let registration = newRegistration(for: new.account, initialAccessToken: token)
         try beginServerCall(for: responder) { coordinator in
-            do throws(ServerOrStoreError) {
-                let added = try await coordinator.add(new, with: registration)
-                let clientID = added.account.registration.clientID
-                responder.reply(AddAccount.Reply(status: added.wireStatus, clientId: clientID))
+            let registered: ClientRegistration
+            do throws(RefreshFailure) {
+                registered = try await coordinator.registerClient(by: registration)
             } catch {
-                responder.fail(error.reply(of: new.name))
+                return responder.fail(VarlinkError(ClientNotRegisteredError(error, of: new.name)))
+            }
+            do throws(StoreError) {
+                let added = try await coordinator.add(new, with: registered, by: registration)
+                responder.reply(AddAccount.Reply(status: added.wireStatus, clientId: registered.clientID))
+            } catch {
+                responder.fail(VarlinkError(error))
             }
         }
     }
@@ -356,13 +361,25 @@ extension RefreshCoordinator {
         let changed = change.applied(to: snapshot.account)
         let registration = newRegistration(for: changed, initialAccessToken: token)
         try beginServerCall(for: responder) { coordinator in
-            do throws(ServerOrStoreError) {
-                guard let updated = try await coordinator.replaceClient(by: registration, changing: change) else {
+            let registered: ClientRegistration
+            do throws(RefreshFailure) {
+                registered = try await coordinator.registerClient(by: registration)
+            } catch {
+                let refusal = ClientNotRegisteredError(error, of: snapshot.account.name, keepsClient: true)
+                return responder.fail(VarlinkError(refusal))
+            }
+            do throws(StoreError) {
+                let updated = try await coordinator.replaceClient(
+                    with: registered,
+                    by: registration,
+                    changing: change
+                )
+                guard let updated else {
                     return responder.fail(VarlinkError(NoSuchAccountError(account: asked.account)))
                 }
                 responder.reply(UpdateAccount.Reply(updated))
             } catch {
-                responder.fail(error.reply(of: snapshot.account.name, keepsClient: true))
+                responder.fail(VarlinkError(error))
             }
         }
     }
@@ -377,17 +394,6 @@ extension RefreshCoordinator {
         }
         let accessToken = try Secret(checked: known.accessToken, field: "registration")
         return RegistrationManagement(uri: known.uri, accessToken: accessToken)
-    }
-}
-
-extension ServerOrStoreError {
-    /// The reply to a call that registers a client for `account`.
-    func reply(of account: AccountName, keepsClient: Bool = false) -> VarlinkError {
-        switch self {
-        case .server(let failure):
-            VarlinkError(ClientNotRegisteredError(failure, of: account, keepsClient: keepsClient))
-        case .store(let error): VarlinkError(error)
-        }
     }
 }
 

@@ -54,7 +54,7 @@ extension RefreshCoordinator {
         try stored(storeKeeping.checkIsWritable())
         let proof = GrantProof(grant: grant, account: changed, change: changed == held ? nil : change)
         try beginServerCall(for: responder) { coordinator in
-            let result = await coordinator.outcome(of: proof)
+            let result = await coordinator.prove(proof)
             for answer in coordinator.proofs.end(proof) { answer(proof, result) }
         }
         proofs.begin(proof) { _, result in responder.answer(result, held.name, reply: reply) }
@@ -75,7 +75,7 @@ extension RefreshCoordinator {
     ) -> Bool {
         proofs.join(grant, of: held.id) { proof, result in
             self.assumeIsolated { coordinator in
-                guard case .success(.some) = result, proof.account != changed else {
+                guard case .stored(.some) = result, proof.account != changed else {
                     return responder.answer(result, held.name, reply: reply)
                 }
                 // The grant is the account's now, and only these settings are missing.
@@ -204,10 +204,10 @@ extension VarlinkResponder {
         reply: (AccountSnapshot) -> Reply
     ) {
         switch result {
-        case .success(let proved?): self.reply(reply(proved))
-        case .success(nil): fail(VarlinkError(NoSuchAccountError(account: name.text)))
-        case .failure(.server(let failure)): fail(VarlinkError(unproved: failure, name))
-        case .failure(.store(let error)): fail(VarlinkError(error))
+        case .stored(let proved?): self.reply(reply(proved))
+        case .stored(nil): fail(VarlinkError(NoSuchAccountError(account: name.text)))
+        case .refused(let failure): fail(VarlinkError(unproved: failure, name))
+        case .unstored(let error): fail(VarlinkError(error))
         }
     }
 }

@@ -16,18 +16,12 @@ extension RefreshCoordinator {
         }
         let process = try beginDiagnosis(for: responder)
         let task = Task { @concurrent [inspection = client.inspection] in
-            let found: Result<ProtectedResource, ResourceError>
-            do throws(ResourceError) {
-                found = .success(try await question.answer(by: inspection))
-            } catch {
-                found = .failure(error)
-            }
+            let found = await question.answer(by: inspection)
             await diagnosisEnded(of: process)
             switch found {
-            case .success(let resource): responder.reply(DiscoverResource.Reply(resource))
-            case .failure(.unreachable(let reason)): responder.fail(VarlinkError(unreachable: reason, asked))
-            case .failure(.unusable(let reason, let other)):
-                responder.fail(VarlinkError(unusable: reason, other: other, asked))
+            case .published(let resource): responder.reply(DiscoverResource.Reply(resource))
+            case .unreachable(let reason): responder.fail(VarlinkError(unreachable: reason, asked))
+            case .unusable(let reason, let other): responder.fail(VarlinkError(unusable: reason, other: other, asked))
             }
         }
         responder.onDisconnect { task.cancel() }
@@ -65,10 +59,10 @@ private enum ResourceQuestion: Sendable {
         }
     }
 
-    func answer(by inspection: ServerInspection) async throws(ResourceError) -> ProtectedResource {
+    func answer(by inspection: ServerInspection) async -> ResourceFinding {
         switch self {
-        case .url(let url): try await inspection.resource(at: url)
-        case .challenge(let field, let isLocal): try await inspection.resource(challenging: field, isLocal: isLocal)
+        case .url(let url): await inspection.resource(at: url)
+        case .challenge(let field, let isLocal): await inspection.resource(challenging: field, isLocal: isLocal)
         }
     }
 }

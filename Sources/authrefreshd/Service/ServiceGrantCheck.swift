@@ -15,7 +15,11 @@ struct ServiceGrantCheck {
     ///   - canProveItself: whether the client has a secret or key for authentication.
     ///   - hasKey: whether it has a key.
     func run(canProveItself: Bool, hasKey: Bool) throws(VarlinkError) {
-        let kind = try settings.grantType.map { name throws(VarlinkError) in try self.kind(named: name) }
+        let kind: ServiceGrant.Kind? = try Complaint.word(
+            settings.grantType,
+            field: "grantType",
+            kind: "a grant that works without a person"
+        )
         if kind != .jwtBearer { try refuseAssertionTerms() }
         if kind != .tokenExchange { try refuseExchangeTerms() }
         switch kind {
@@ -40,15 +44,6 @@ struct ServiceGrantCheck {
             try checkAssertion()
         case .tokenExchange: try checkExchange()
         }
-    }
-
-    private func kind(named name: String) throws(VarlinkError) -> ServiceGrant.Kind {
-        if let kind = ServiceGrant.Kind(rawValue: name) { return kind }
-        throw Complaint(
-            field: "grantType",
-            "'\(name)' is not a grant that works without a person",
-            hint: "known: \(ServiceGrant.Kind.allCases.map(\.rawValue).joined(separator: ", "))"
-        ).error
     }
 
     private func checkAssertion() throws(VarlinkError) {
@@ -104,7 +99,7 @@ struct ServiceGrantCheck {
             return
         }
         guard AccountName(name) != nil else { throw Complaint.noAccountName(name, field: field).error }
-        let type = try type.map { name throws(VarlinkError) in try tokenType(name, typeField) }
+        let type: TokenTypeIdentifier? = try Complaint.word(type, field: typeField, kind: "a known type of token")
         guard type != .saml1, type != .saml2 else {
             throw Complaint(
                 field: typeField,
@@ -112,15 +107,6 @@ struct ServiceGrantCheck {
                 hint: "urn:ietf:params:oauth:token-type:access_token"
             ).error
         }
-    }
-
-    private func tokenType(_ name: String, _ field: String) throws(VarlinkError) -> TokenTypeIdentifier {
-        if let type = TokenTypeIdentifier(rawValue: name) { return type }
-        throw Complaint(
-            field: field,
-            "'\(name)' is not a known type of token",
-            hint: "known: \(TokenTypeIdentifier.allCases.map(\.rawValue).joined(separator: ", "))"
-        ).error
     }
 
     private func refuseExchangeTerms() throws(VarlinkError) {

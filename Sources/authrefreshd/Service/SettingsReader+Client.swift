@@ -6,19 +6,17 @@ internal import RefreshCore
 internal import Varlink
 
 extension SettingsReader {
-    /// Reads the client's registration, and how the client authenticates.
-    func registration(
-        _ settings: AccountSettings,
-        _ clientSecret: String?,
-        _ clientKey: String?,
+    /// Checks the client's registration and how the client authenticates, and completes what is derived.
+    func check(
+        client settings: inout AccountSettings,
+        hasSecret: Bool,
+        _ key: Secret?,
         _ dpopKey: Secret?
-    ) throws(VarlinkError) -> ClientRegistration {
-        if clientSecret?.isEmpty == true { throw Complaint.empty(field: "clientSecret").error }
-        let key = clientKey.map { Secret($0) }
-        let clientID = try clientID(settings, key)
-        let method = try authentication(settings, hasSecret: clientSecret != nil, key)
-        try checkAssertionFile(settings, hasSecret: clientSecret != nil, hasKey: key != nil, method)
-        let hasProof = clientSecret != nil || key != nil || settings.clientAssertionFile != nil
+    ) throws(VarlinkError) {
+        settings.clientId = try clientID(settings, key)
+        let method = try authentication(settings, hasSecret: hasSecret, key)
+        try checkAssertionFile(settings, hasSecret: hasSecret, hasKey: key != nil, method)
+        let hasProof = hasSecret || key != nil || settings.clientAssertionFile != nil
         let canProveItself = method != ClientAuthentication.none && hasProof
         let grant = ServiceGrantCheck(settings: settings, isRegistering: isRegistering)
         try grant.run(canProveItself: canProveItself, hasKey: key != nil)
@@ -32,25 +30,19 @@ extension SettingsReader {
             throw Complaint.reserved(name, field: "authorizationParameters").error
         }
         for scope in settings.scopes ?? [] where scope.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
-            throw Complaint.noScope(scope).error
+            throw Complaint(ValueError(noScope: scope)).error
         }
         try checkRedirect(settings)
-        var registration = try meaning(try settings.registration())
-        registration.clientID = clientID
-        registration.clientSecret = clientSecret.map { Secret($0) }
-        registration.clientKey = key
-        registration.dpopKey = dpopKey ?? (settings.dpop == true ? newDPoPKey() : nil)
-        try checkAlgorithm(settings.idTokenAlgorithm, hasSecret: clientSecret != nil)
+        try checkAlgorithm(settings.idTokenAlgorithm, hasSecret: hasSecret)
         // False means the same as a missing value.
-        if registration.acceptsBearer, registration.dpopKey == nil {
+        if settings.acceptBearer == true, dpopKey == nil, settings.dpop != true {
             throw Complaint(
                 field: "acceptBearer",
                 "the account's tokens are not bound to a key anyway",
                 hint: "it belongs to --dpop"
             ).error
         }
-        registration.authorizationDetails = try authorizationDetails(settings.authorizationDetails)
-        return registration
+        settings.authorizationDetails = try authorizationDetails(settings.authorizationDetails)
     }
 
     /// The client ID in the settings, or else the one in the key file of a service account.
@@ -129,13 +121,7 @@ extension SettingsReader {
         if let uri = settings.postLogoutRedirectUri, !RegisteredRedirect.isURI(uri) {
             throw Complaint(field: "postLogoutRedirectUri", "'\(uri)' is not a redirect URI", hint: "https://…").error
         }
-        if let window = settings.loginWindow, LoginWindow(rawValue: window) == nil {
-            throw Complaint(
-                field: "loginWindow",
-                "'\(window)' is not a known kind",
-                hint: "known: \(LoginWindow.allCases.map(\.rawValue).joined(separator: ", "))"
-            ).error
-        }
+        let _: LoginWindow? = try Complaint.word(settings.loginWindow, field: "loginWindow", kind: "a known kind")
         if let browser = settings.loginBrowser, !LoginBrowser.isName(browser) {
             throw Complaint(
                 field: "loginBrowser",
@@ -159,17 +145,11 @@ extension SettingsReader {
                 hint: "--client-key-file AuthKey.p8"
             ).error
         }
-        var method: ClientAuthentication?
-        if let name = settings.clientAuthentication {
-            guard let known = ClientAuthentication(rawValue: name) else {
-                throw Complaint(
-                    field: "clientAuthentication",
-                    "'\(name)' is not a known method",
-                    hint: "known: \(ClientAuthentication.allCases.map(\.rawValue).joined(separator: ", "))"
-                ).error
-            }
-            method = known
-        }
+        let method: ClientAuthentication? = try Complaint.word(
+            settings.clientAuthentication,
+            field: "clientAuthentication",
+            kind: "a known method"
+        )
         switch method?.means {
         case .secret where !hasSecret && settings.teamId == nil && !isRegistering:
             throw Complaint(

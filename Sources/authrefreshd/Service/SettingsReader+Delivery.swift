@@ -6,7 +6,7 @@ internal import Varlink
 
 /// Reads the settings about how programs get the token.
 extension SettingsReader {
-    func delivery(_ settings: AccountSettings) throws(VarlinkError) -> Delivery {
+    func check(delivery settings: inout AccountSettings) throws(VarlinkError) {
         let urls = settings.urls ?? []
         guard urls.count <= CallerLimits.urlsMax else {
             throw VarlinkError(LimitExceededError(.urls, maximum: CallerLimits.urlsMax))
@@ -32,21 +32,17 @@ extension SettingsReader {
                 hint: "1 to 64 letters, digits and ._@+-, not starting with - or .; the daemon chooses the folder"
             ).error
         }
-        if let kind = settings.tokenFileKind {
-            guard TokenFile.Kind(rawValue: kind) != nil else {
-                throw Complaint(
-                    field: "tokenFileKind",
-                    "'\(kind)' is not a known kind",
-                    hint: "known: \(TokenFile.Kind.allCases.map(\.rawValue).joined(separator: ", "))"
-                ).error
-            }
-            guard settings.tokenFile != nil else {
-                throw Complaint(
-                    field: "tokenFileKind",
-                    "'\(settings.name)' has no token file",
-                    hint: "--token-file NAME"
-                ).error
-            }
+        let kind: TokenFile.Kind? = try Complaint.word(
+            settings.tokenFileKind,
+            field: "tokenFileKind",
+            kind: "a known kind"
+        )
+        guard kind == nil || settings.tokenFile != nil else {
+            throw Complaint(
+                field: "tokenFileKind",
+                "'\(settings.name)' has no token file",
+                hint: "--token-file NAME"
+            ).error
         }
         guard settings.tokenFile == nil || settings.confirm != true else {
             throw Complaint(
@@ -55,10 +51,8 @@ extension SettingsReader {
                 hint: "--clear token-file, or --clear confirm"
             ).error
         }
-        var delivery = try meaning(try settings.delivery())
         // URLs are stored in normalized form, because they are looked up in that form.
-        delivery.urls = urls.compactMap { ServiceAddress($0)?.text }
-        return delivery
+        settings.urls = urls.compactMap { ServiceAddress($0)?.text }
     }
 
     private static func isUsername(_ name: String) -> Bool {

@@ -20,8 +20,11 @@ extension SettingsReader {
                     hint: "--set \(variable)=VALUE"
                 ).error
             }
-            let profile = try profiles.profile(known, with: own).map { profile throws(VarlinkError) in
-                try resolved(profile, with: variables, hasIssuer: settings.issuer != nil)
+            var profile = try profiles.profile(known, with: own)
+            do throws(ValueError) {
+                profile = try profile?.resolved(with: variables, hasIssuer: settings.issuer != nil)
+            } catch {
+                throw Complaint(error).error
             }
             issuer = try self.issuer(settings.issuer, provider: profile, variables)
         } else {
@@ -56,50 +59,6 @@ extension SettingsReader {
         ).error
     }
 
-    private func resolved(
-        _ profile: ProviderProfile,
-        with variables: [String: String],
-        hasIssuer: Bool
-    ) throws(VarlinkError) -> ProviderProfile {
-        do throws(ProfileVariableError) {
-            return try profile.resolved(with: variables)
-        } catch {
-            switch error {
-            case .unknown(let name):
-                let known = profile.variables.map(\.name).joined(separator: ", ")
-                throw Complaint(
-                    field: "variables",
-                    "the provider '\(profile.name)' has no variable '\(name)'",
-                    hint: known.isEmpty ? "it has no variables" : "known: \(known)"
-                ).error
-            case .unfit(let variable, let value) where variable.isLookedUp(value):
-                let asked = profile.lookUp(for: variables)?.asked.url ?? ""
-                throw Complaint(
-                    field: "variables",
-                    "the \(variable.name) of '\(value)' has to be looked up at the server, and was not",
-                    hint: "its id is in the \"issuer\" of \(asked)/.well-known/openid-configuration"
-                ).error
-            case .unfit(let variable, let value):
-                throw Complaint(
-                    field: "variables",
-                    "'\(value)' cannot be the \(variable.name): \(variable.help)",
-                    hint: variable.pattern.map { "it must match \($0)" } ?? "letters, digits and ._-"
-                ).error
-            case .missing(let unsaid):
-                let others = hasIssuer ? [] : profile.missingForIssuer(variables)
-                throw missing(profile.variables.filter { unsaid.contains($0) || others.contains($0) })
-            }
-        }
-    }
-
-    private func missing(_ variables: [ProfileVariable]) -> VarlinkError {
-        Complaint(
-            field: "variables",
-            variables.map { "'\($0.name)' is missing (\($0.help))" }.joined(separator: ", "),
-            hint: Hint(variables.map { "--set \($0.name)=VALUE" }.joined(separator: " "))
-        ).error
-    }
-
     /// The issuer from the address of its metadata, which people copy as well (OpenID Connect Discovery §4, RFC 8414
     /// §3.1); any other text unchanged.
     private static func issuerURL(in text: String) -> String {
@@ -119,7 +78,9 @@ extension SettingsReader {
     ) throws(VarlinkError) -> Issuer {
         guard let url else {
             if let issuer = provider?.issuer { return issuer }
-            if let unsaid = provider?.missingForIssuer(variables), !unsaid.isEmpty { throw missing(unsaid) }
+            if let unsaid = provider?.missingForIssuer(variables), !unsaid.isEmpty {
+                throw Complaint(ProviderProfile.missing(unsaid)).error
+            }
             guard provider == nil else {
                 throw Complaint(
                     field: "issuer",
@@ -129,35 +90,10 @@ extension SettingsReader {
             }
             throw Complaint(field: "issuer", "it is missing", hint: "--issuer URL, or --provider NAME").error
         }
-        do {
+        do throws(ValueError) {
             return try Issuer(url: Self.issuerURL(in: url))
         } catch {
-            switch error {
-            case .notAbsolute:
-                throw Complaint(
-                    field: "issuer",
-                    "'\(url)' is not an absolute URL",
-                    hint: url.contains(":") ? "https://issuer.example" : "https://\(url)"
-                ).error
-            case .notHTTPS:
-                throw Complaint(
-                    field: "issuer",
-                    "'\(url)' is not https: the refresh token would cross the network unencrypted",
-                    hint: "use https; http is accepted for loopback addresses only"
-                ).error
-            case .hasQueryOrFragment:
-                throw Complaint(
-                    field: "issuer",
-                    "an issuer has no query and no fragment",
-                    hint: "leave out everything from '?' or '#' on"
-                ).error
-            case .hasUserInfo:
-                throw Complaint(
-                    field: "issuer",
-                    "an issuer has no user name in it",
-                    hint: "https://issuer.example"
-                ).error
-            }
+            throw Complaint(error).error
         }
     }
 }

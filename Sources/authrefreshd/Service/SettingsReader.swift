@@ -29,20 +29,25 @@ struct SettingsReader {
             throw Complaint.noAccountName(settings.name, field: "name").error
         }
         let choice = try choice(settings)
-        return NewAccount(
-            Account(
-                name: name,
-                issuer: choice.issuer,
-                provider: choice.provider,
-                providerVariables: choice.variables,
-                providerSettings: choice.settings,
-                registration: try registration(settings, clientSecret, clientKey, dpopKey),
-                policy: try policy(settings),
-                allowedCallers: try allowedCallers(settings),
-                delivery: try delivery(settings)
-            ),
-            createdAt: Timestamp(microseconds: 0)
-        )
+        if clientSecret?.isEmpty == true { throw Complaint.empty(field: "clientSecret").error }
+        var settings = settings
+        try check(client: &settings, hasSecret: clientSecret != nil, clientKey.map { Secret($0) }, dpopKey)
+        guard settings.forgetAfterSec == nil || settings.grantType == nil else {
+            throw Complaint(
+                field: "forgetAfterSec",
+                "nobody signs in to a service account, so it cannot sign out",
+                hint: Hint(Command("account", "remove", settings.name))
+            ).error
+        }
+        try check(callers: settings)
+        try check(delivery: &settings)
+        var finding: SettingFinding?
+        var account = Account(name: name, issuer: choice.issuer, settings: settings, finding: &finding)
+        if let finding { throw Complaint(field: finding.setting, "it \(finding.flaw)").error }
+        account.registration.clientSecret = clientSecret.map { Secret($0) }
+        account.registration.clientKey = clientKey.map { Secret($0) }
+        account.registration.dpopKey = dpopKey ?? (settings.dpop == true ? newDPoPKey() : nil)
+        return NewAccount(account, createdAt: Timestamp(microseconds: 0))
     }
 
     /// `account` with the fields in `change` changed.
@@ -144,32 +149,11 @@ struct SettingsReader {
             throw Complaint(field: setting.name, "it must be \(bounds.words)").error
         }
     }
-
-    private func policy(_ settings: AccountSettings) throws(VarlinkError) -> RefreshPolicy {
-        guard settings.forgetAfterSec == nil || settings.grantType == nil else {
-            throw Complaint(
-                field: "forgetAfterSec",
-                "nobody signs in to a service account, so it cannot sign out",
-                hint: Hint(Command("account", "remove", settings.name))
-            ).error
-        }
-        return settings.policy
-    }
-
-    /// Converts settings that were checked. Anything that still cannot be read is refused by name.
-    func meaning<Meaning>(_ read: @autoclosure () throws(SettingError) -> Meaning) throws(VarlinkError) -> Meaning {
-        do {
-            return try read()
-        } catch {
-            throw Complaint(field: error.setting, "it \(error.flaw)").error
-        }
-    }
 }
 
 /// The allow list in the settings of the wire.
 extension SettingsReader {
-    /// The allowed callers; nil for every process of this user.
-    func allowedCallers(_ settings: AccountSettings) throws(VarlinkError) -> AllowedCallers? {
+    private func check(callers settings: AccountSettings) throws(VarlinkError) {
         let (units, executables) = (settings.allowedUnits ?? [], settings.allowedExecutables ?? [])
         guard units.count + executables.count <= CallerLimits.allowedCallersMax else {
             throw VarlinkError(LimitExceededError(.allowedCallers, maximum: CallerLimits.allowedCallersMax))
@@ -189,7 +173,6 @@ extension SettingsReader {
                 hint: Hint(Command(program: "command", "-v", "NAME"))
             ).error
         }
-        return AllowedCallers(units: units, executables: executables, asksFirst: settings.confirm ?? false)
     }
 
     /// systemd.unit(5): letters, digits and `:-_.\\@`, up to 255. Only services and scopes have processes. Patterns are
@@ -213,6 +196,23 @@ extension SettingsReader {
 }
 
 extension Complaint {
+    /// The word whose raw value is `name`; nil if there is no name.
+    ///
+    /// - Parameter kind: what `name` should be, after "is not".
+    static func word<Word: RawRepresentable<String> & CaseIterable>(
+        _ name: String?,
+        field: String,
+        kind: String
+    ) throws(VarlinkError) -> Word? {
+        guard let name else { return nil }
+        if let word = Word(rawValue: name) { return word }
+        throw Complaint(
+            field: field,
+            "'\(name)' is not \(kind)",
+            hint: "known: \(Word.allCases.map(\.rawValue).joined(separator: ", "))"
+        ).error
+    }
+
     static func empty(field: String) -> Complaint {
         Complaint(field: field, "it is empty")
     }
@@ -225,12 +225,8 @@ extension Complaint {
         )
     }
 
-    static func noScope(_ text: String) -> Complaint {
-        Complaint(
-            field: "scopes",
-            "'\(text)' is not a scope",
-            hint: "visible ASCII without spaces, quotes and backslashes (RFC 6749 section 3.3)"
-        )
+    init(_ error: ValueError) {
+        self.init(field: error.field, error.reason, hint: error.hint.map { Hint($0) })
     }
 }
 

@@ -44,20 +44,13 @@ extension RefreshCoordinator {
             case .ended(let end): responder.fail(end.noted(from: profile, isByDevice: isByDevice).error(of: target))
             }
         }
-        do throws(SignInStartError) {
-            let (number, account) =
-                if let new {
-                    try beginSignIn(request, adding: new, like: snapshot, follower: follower)
-                } else {
-                    (try beginSignIn(request, of: snapshot, follower: follower), snapshot.account.id)
-                }
-            responder.onDisconnect { self.later { $0.signIns.forgetFollower(number, of: account) } }
-        } catch {
-            switch error {
-            case .failed(let failure): throw VarlinkError(failure, of: target)
-            case .tooMany(let crowding): throw refusal(of: responder.peer.pid, .signIns, crowding)
+        let (number, account) =
+            if let new {
+                try beginSignIn(request, adding: new, like: snapshot, follower: follower)
+            } else {
+                (try beginSignIn(request, of: snapshot, follower: follower), snapshot.account.id)
             }
-        }
+        responder.onDisconnect { self.later { $0.signIns.forgetFollower(number, of: account) } }
     }
 
     /// A name for a new account.

@@ -133,19 +133,22 @@ extension RefreshCoordinator {
         guard scopes?.isEmpty == false || resources?.isEmpty == false || audience != nil || claims != nil else {
             return nil
         }
-        do throws(TokenTargetError) {
-            return try TokenTarget(
+        let target: TokenTarget
+        do throws(ValueError) {
+            target = try TokenTarget(
                 scopes: scopes ?? [],
                 resources: resources ?? [],
                 audience: audience,
-                claims: claims.map { text throws(TokenTargetError) in
-                    guard let object = try? JSONText(text), object.isObject else { throw .claims }
-                    return object.compactText
-                }
+                // What is not JSON is not an object, either.
+                claims: claims.map { (try? JSONText($0))?.compactText ?? "" }
             )
         } catch {
-            throw VarlinkError(error)
+            throw Complaint(error).error
         }
+        guard !target.isTooLong else {
+            throw VarlinkError(LimitExceededError(.tokenSetBytes, maximum: TokenTarget.longestText))
+        }
+        return target
     }
 
     /// Replies with the stored token if it is good enough. Otherwise it waits for one request that all callers of the

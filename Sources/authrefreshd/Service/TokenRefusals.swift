@@ -17,32 +17,6 @@ extension TokenSetStatus {
     }
 }
 
-extension VarlinkError {
-    /// The error for an invalid target in a call.
-    init(_ error: TokenTargetError) {
-        switch error {
-        case .empty: self = Complaint(field: "scopes", "no scope, resource, audience or claim is named").error
-        case .scope(let text): self = Complaint.noScope(text).error
-        case .resource(let text):
-            self =
-                Complaint(
-                    field: "resources",
-                    "'\(text)' is not an absolute URI without a fragment",
-                    hint: "RFC 8707 section 2"
-                ).error
-        case .audience: self = Complaint(field: "audience", "it is empty, or not plain ASCII text").error
-        case .claims:
-            self =
-                Complaint(
-                    field: "claims",
-                    "they are not a JSON object",
-                    hint: #"{"access_token":{"acr":{"essential":true}}}, for example (OpenID Connect Core section 5.5)"#
-                ).error
-        case .tooLong: self.init(LimitExceededError(.tokenSetBytes, maximum: TokenTarget.longestText))
-        }
-    }
-}
-
 extension AccountSnapshot {
     /// A scope of `target` that was declined at the sign-in, so that requesting it again is pointless; nil if there is
     /// none.

@@ -2,6 +2,7 @@ internal import AccountStorage
 internal import Basics
 internal import OAuthMessages
 internal import RefreshCore
+internal import Varlink
 
 /// Accounts that are added by a sign-in, for several people with one client.
 extension RefreshCoordinator {
@@ -12,7 +13,7 @@ extension RefreshCoordinator {
         adding name: AccountName,
         like snapshot: AccountSnapshot,
         follower: @escaping RunningSignIn.Follower
-    ) throws(SignInStartError) -> (follower: Int, account: AccountID) {
+    ) throws(VarlinkError) -> (follower: Int, account: AccountID) {
         let source = snapshot.account
         let registration = registrations.current(of: source.id, stored: source.registration)
         let account = source.another(name, id: signIns.number(forAdding: name), registration: registration)

@@ -3,6 +3,7 @@ internal import AuthRefreshInterface
 internal import Dispatch
 internal import OAuthMessages
 internal import RefreshCore
+internal import Varlink
 
 /// Sign-ins and step-ups.
 extension RefreshCoordinator {
@@ -10,12 +11,12 @@ extension RefreshCoordinator {
     ///
     /// - Parameter follower: receives all reports from the beginning, on this queue. The end is the last.
     /// - Returns: the follower's number, for `forget`.
-    /// - Throws: `SignInStartError` if nothing was begun.
+    /// - Throws: why nothing was begun.
     func beginSignIn(
         _ request: SignInRequest,
         of snapshot: AccountSnapshot,
         follower: @escaping RunningSignIn.Follower
-    ) throws(SignInStartError) -> Int {
+    ) throws(VarlinkError) -> Int {
         let account = snapshot.account
         return try beginSignIn(
             request,
@@ -43,29 +44,37 @@ extension RefreshCoordinator {
         isFirst: Bool = false,
         mayBeForgotten: Bool = false,
         follower: @escaping RunningSignIn.Follower
-    ) throws(SignInStartError) -> Int {
+    ) throws(VarlinkError) -> Int {
         let now = timebase.now()
-        if let failure = settings.failure(of: request, to: account) { throw .failed(failure) }
+        let target = SignInTarget(account: account.name, source: source)
+        if let failure = settings.failure(of: request, to: account) { throw VarlinkError(failure, of: target) }
         carryOut(signIns.endReplaced(by: request, of: account.id, at: now), at: now)
-        let (number, effects) = try signIns.start(
-            request,
-            of: account,
-            by: settings.signIn(for: account),
-            policies: settings.profile(for: account)?.policies ?? SignInPolicies(),
-            stepUp: stepUp,
-            likeThatOf: source,
-            lacksRefreshToken: lacksRefreshToken,
-            isFirst: isFirst,
-            isForgotten: account.registration.isForgotten(after: failure, at: now.wall),
-            mayBeForgotten: mayBeForgotten,
-            profileSchemes: settings.profileSchemes(of: account),
-            isStopping: isStopping,
-            at: now,
-            follower: follower
-        )
-        carryOut(effects, at: now)
-        wake()
-        return number
+        if let crowding = signIns.crowding(by: request, of: account.id) {
+            throw refusal(of: request.process, .signIns, crowding)
+        }
+        do throws(SignInFailure) {
+            let (number, effects) = try signIns.start(
+                request,
+                of: account,
+                by: settings.signIn(for: account),
+                policies: settings.profile(for: account)?.policies ?? SignInPolicies(),
+                stepUp: stepUp,
+                likeThatOf: source,
+                lacksRefreshToken: lacksRefreshToken,
+                isFirst: isFirst,
+                isForgotten: account.registration.isForgotten(after: failure, at: now.wall),
+                mayBeForgotten: mayBeForgotten,
+                profileSchemes: settings.profileSchemes(of: account),
+                isStopping: isStopping,
+                at: now,
+                follower: follower
+            )
+            carryOut(effects, at: now)
+            wake()
+            return number
+        } catch {
+            throw VarlinkError(error, of: target)
+        }
     }
 
     /// Passes an event to the sign-in of `account`; does nothing without one.
@@ -158,26 +167,39 @@ extension RefreshCoordinator {
     private func replaceClient(ofSignIn id: String) {
         guard let signIn = signIns.named(id) else { return }
         let (account, addsAccount) = (signIn.account, signIn.addsAccount)
-        let registration = newRegistration(for: account)
         let crowding = beginServerCall(of: signIn.asked.process) { coordinator in
-            do throws(ServerOrStoreError) {
-                var changed = account
-                if addsAccount {
-                    // A new account is stored only together with its tokens.
-                    changed.registration = try await coordinator.registerClient(by: registration)
-                } else {
-                    guard let updated = try await coordinator.replaceClient(by: registration) else { return }
-                    changed = updated.account
+            do throws(SignInFailure) {
+                guard let changed = try await coordinator.replaceClient(of: account, isStored: !addsAccount) else {
+                    return
                 }
                 let profile = coordinator.settings.signIn(for: changed)
                 coordinator.continueSignIn(with: coordinator.signIns.replacedClient(of: id, in: changed, by: profile))
             } catch {
-                coordinator.continueSignIn(with: coordinator.signIns.clientNotReplaced(of: id, error.signInFailure))
+                coordinator.continueSignIn(with: coordinator.signIns.clientNotReplaced(of: id, error))
             }
         }
         guard crowding != nil else { return }
         let failure = SignInFailure(.unavailable, "too many clients are being registered at once")
         continueSignIn(with: signIns.clientNotReplaced(of: id, failure))
+    }
+
+    /// `account` with another client, which its server registers; nil if the account was removed meanwhile.
+    ///
+    /// - Parameter isStored: whether the change is stored. A new account is stored only together with its tokens.
+    private func replaceClient(of account: Account, isStored: Bool) async throws(SignInFailure) -> Account? {
+        let registration = newRegistration(for: account)
+        var changed = account
+        do {
+            changed.registration = try await registerClient(by: registration)
+        } catch {
+            throw SignInFailure(unregistered: error)
+        }
+        guard isStored else { return changed }
+        do {
+            return try await replaceClient(with: changed.registration, by: registration)?.account
+        } catch {
+            throw SignInFailure(.unavailable, "the store cannot be written", hint: error.hint)
+        }
     }
 
     /// The account of a sign-in and the client for its requests; nil if the sign-in is over.

@@ -93,6 +93,14 @@ final class SignIns {
         request.restarts ? tell(.cancelled(by: .superseded), to: account, at: now) : []
     }
 
+    /// Who takes the places of sign-ins, if there is none left for the process of `request`; nil if there is one, or if
+    /// the request joins a sign-in.
+    func crowding(by request: SignInRequest, of account: AccountID) -> Shares.Crowding? {
+        guard running[account] == nil else { return nil }
+        let shares = Shares(capacity: CallerLimits.signInsMax, holders: running.values.map(\.asked.process))
+        return shares.crowding(1, for: request.process)
+    }
+
     /// Begins a sign-in, or joins the current one.
     ///
     /// - Parameters:
@@ -107,7 +115,7 @@ final class SignIns {
     ///   - profileSchemes: the URI schemes that the provider's profile names.
     ///   - follower: receives all reports from the beginning. The end is the last.
     /// - Returns: the follower's number, for `forgetFollower`, and what the sign-in wants done.
-    /// - Throws: `SignInStartError` if nothing was begun.
+    /// - Throws: why nothing was begun.
     func start(
         _ request: SignInRequest,
         of account: Account,
@@ -123,41 +131,33 @@ final class SignIns {
         isStopping: Bool,
         at now: Moment,
         follower: @escaping RunningSignIn.Follower
-    ) throws(SignInStartError) -> (follower: Int, effects: [SignInEffect]) {
+    ) throws(SignInFailure) -> (follower: Int, effects: [SignInEffect]) {
         if let signIn = running[account.id] {
             guard request.adds(nothingTo: signIn.asked) else {
                 let target = SignInTarget(account: account.name, source: source)
-                let failure = SignInFailure(
+                throw SignInFailure(
                     .unavailable,
                     "a sign-in of this account with other options is under way",
                     hint: "\(target.command(with: "--restart")), with the options"
                 )
-                throw .failed(failure)
             }
             return (follow(account.id) { follower($0.toldToOneWhoJoins) }, [])
         }
-        guard !isStopping else { throw .failed(SignInFailure(.unavailable, "the daemon is stopping")) }
-        let shares = Shares(capacity: CallerLimits.signInsMax, holders: running.values.map(\.asked.process))
-        if let crowding = shares.crowding(1, for: request.process) { throw .tooMany(crowding) }
+        guard !isStopping else { throw SignInFailure(.unavailable, "the daemon is stopping") }
         let asked = request
         var request = request
         // A sign-in with another policy brings no grant that could satisfy it.
         var demandedScopes: [String] = []
         if let stepUp, request.policy == nil { demandedScopes = request.satisfy(stepUp) }
-        var signIn: RunningSignIn
-        do throws(SignInFailure) {
-            signIn = try RunningSignIn(
-                request,
-                asked: asked,
-                of: account,
-                by: profile,
-                policies: policies,
-                likeThatOf: source,
-                at: now
-            )
-        } catch {
-            throw .failed(error)
-        }
+        var signIn = try RunningSignIn(
+            request,
+            asked: asked,
+            of: account,
+            by: profile,
+            policies: policies,
+            likeThatOf: source,
+            at: now
+        )
         signIn.lacksRefreshToken = lacksRefreshToken
         // Nobody knows a path of our own before it is shown. A server that registers clients was told it.
         signIn.awaitsRegistration =
@@ -567,13 +567,6 @@ final class SignIns {
         running[signIn.account.id] = signIn
         return true
     }
-}
-
-/// Why a sign-in did not begin.
-enum SignInStartError: Error {
-    case failed(SignInFailure)
-    /// The process would have more than its share of `CallerLimits.signInsMax`.
-    case tooMany(Shares.Crowding)
 }
 
 extension StartSignIn.Reply {

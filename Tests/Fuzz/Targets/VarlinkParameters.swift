@@ -76,18 +76,7 @@ enum VarlinkParameters {
                 clientKey: parameters.clientKey
             )
         else { return }
-        let account = Account(
-            id: AccountID(1),
-            name: draft.name,
-            issuer: draft.issuer,
-            provider: draft.provider,
-            providerVariables: draft.providerVariables,
-            providerSettings: draft.providerSettings,
-            registration: draft.registration,
-            policy: draft.policy,
-            allowedCallers: draft.allowedCallers
-        )
-        let shown = AccountSettings(account)
+        let shown = AccountSettings(draft.account)
         guard
             let again = try? reader.draft(
                 shown,

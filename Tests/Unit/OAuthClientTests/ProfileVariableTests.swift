@@ -33,7 +33,7 @@ struct ProfileVariableTests {
             Self.tenants + "\ntoken_endpoint: https://{tenant}.x.example/{policy}/token?p={policy}"
         )
         #expect(profile.tokenEndpoint == nil)
-        #expect(throws: ProfileVariableError.missing([profile.variables[1]])) { try profile.resolved(with: [:]) }
+        #expect(throws: ProviderProfile.missing([profile.variables[1]])) { try profile.resolved(with: [:]) }
         let own = try profile.resolved(with: ["policy": "B2C_1", "tenant": "abc"])
         #expect(own.tokenEndpoint?.url == "https://abc.x.example/B2C_1/token?p=B2C_1")
     }
@@ -54,18 +54,17 @@ struct ProfileVariableTests {
     ])
     func `a value can fill only a host label, a host or a path segment`(value: String) throws {
         let profile = try decode("name: x\nvariables: [{name: realm, help: h}]\nissuer: https://x.example/{realm}")
-        #expect(throws: ProfileVariableError.unfit(profile.variables[0], value: value)) {
-            try profile.resolved(with: ["realm": value])
-        }
+        let error = #expect(throws: ValueError.self) { try profile.resolved(with: ["realm": value]) }
+        #expect(error?.reason.hasPrefix("'\(value)' cannot be the realm") == true)
     }
 
     @Test(arguments: ["abcd", "commons", "ab", "xcommon"])
     func `the whole value matches the pattern`(value: String) throws {
         let profile = try decode(Self.tenants)
-        #expect(throws: ProfileVariableError.unfit(profile.variables[0], value: value)) {
-            try profile.resolved(with: ["tenant": value])
-        }
-        #expect(throws: ProfileVariableError.unknown(name: "realm")) { try profile.resolved(with: ["realm": "a"]) }
+        let unfit = #expect(throws: ValueError.self) { try profile.resolved(with: ["tenant": value]) }
+        #expect(unfit?.reason.hasPrefix("'\(value)' cannot be the tenant") == true)
+        let unknown = #expect(throws: ValueError.self) { try profile.resolved(with: ["realm": "a"]) }
+        #expect(unknown?.reason == "the provider 'x' has no variable 'realm'")
     }
 
     @Test func `an alias of a value is accepted, and the URLs contain the real value`() throws {
@@ -104,7 +103,7 @@ struct ProfileVariableTests {
         #expect(lookUp.value(in: try Issuer(url: "\(server)/\(id)/v2.0")) == id)
         #expect(lookUp.value(in: try Issuer(url: "https://evil.example/\(id)/v2.0")) == nil)
         #expect(lookUp.value(in: try Issuer(url: "\(server)/other.example/v2.0")) == nil)
-        #expect(throws: ProfileVariableError.self) { try profile.resolved(with: ["tenant": "contoso.onmicrosoft.com"]) }
+        #expect(throws: ValueError.self) { try profile.resolved(with: ["tenant": "contoso.onmicrosoft.com"]) }
     }
 
     @Test func `a default may contain variables that are listed before it`() throws {
@@ -119,7 +118,7 @@ struct ProfileVariableTests {
             """
         )
         #expect(profile.missingForIssuer([:]).map(\.name) == ["tenant"])
-        #expect(throws: ProfileVariableError.self) { try profile.resolved(with: [:]) }
+        #expect(throws: ValueError.self) { try profile.resolved(with: [:]) }
         let usual = try profile.resolved(with: ["tenant": "abc"])
         #expect(usual.issuer?.url == "https://abc.login.example/v2")
         #expect(usual.tokenEndpoint?.url == "https://abc.login.example/abc/token")
@@ -167,7 +166,7 @@ struct ProfileVariableTests {
             refresh_parameters: {resource: "https://{tenant}.example", claims: '{"a":{}}', redirect_uri: "{redirect_uri}"}
             """
         )
-        #expect(throws: ProfileVariableError.missing(profile.variables)) { try profile.resolved(with: [:]) }
+        #expect(throws: ProviderProfile.missing(profile.variables)) { try profile.resolved(with: [:]) }
         let own = try profile.resolved(with: ["tenant": "abc"])
         var registration = ClientRegistration(clientID: "c")
         let usual = ["resource": "https://abc.example", "claims": #"{"a":{}}"#]

@@ -23,7 +23,7 @@ struct ResourceDiscoveryTests {
         return try await withServer(script) { server in
             try await withClient { client in
                 let url = try #require(Endpoint(server.origin + path))
-                let found = try await client.inspection.resource(at: url)
+                let found = try await client.inspection.resource(at: url).published()
                 #expect(server.requests.allSatisfy { $0.header("authorization") == nil && $0.body.isEmpty })
                 return (found, server.requests.map { String($0.line.dropFirst("GET ".count)) }, server.origin)
             }
@@ -46,7 +46,7 @@ struct ResourceDiscoveryTests {
                 return path == place ? Self.document(name) : nil
             }
             return found.found.issuers.map(\.url) == [Self.issuer]
-        } catch is ResourceError {
+        } catch is Unpublished {
             return false
         }
     }
@@ -127,10 +127,10 @@ struct ResourceDiscoveryTests {
     }
 
     @Test func `the error names the other resource if it is on the same host`() async throws {
-        let error = await #expect(throws: ResourceError.self) {
+        let error = await #expect(throws: Unpublished.self) {
             try await discover { path, origin in path == "/mcp" ? nil : Self.document(origin + "/mcp/") }
         }
-        guard case .unusable(let reason, let other?) = error else {
+        guard case .unusable(let reason, let other?) = error?.finding else {
             Issue.record("\(String(describing: error))")
             return
         }
@@ -147,7 +147,7 @@ struct ResourceDiscoveryTests {
         #"{"resource":"%","authorization_servers":["https://as.example",7]}"#,
     ])
     func `a document with other types, repeated names or no issuer is refused`(text: String) async throws {
-        await #expect(throws: ResourceError.self) {
+        await #expect(throws: Unpublished.self) {
             try await discover { path, origin in
                 path == "/mcp" ? nil : LoopbackServer.json(200, text.replacing("%", with: origin + "/mcp"))
             }
@@ -195,16 +195,16 @@ struct ResourceDiscoveryTests {
             LoopbackServer.answer(200, [:], "<html>"),
             LoopbackServer.answer(405),
         ] {
-            let error = await #expect(throws: ResourceError.self) { try await discover { _, _ in step } }
-            guard case .unusable? = error else {
+            let error = await #expect(throws: Unpublished.self) { try await discover { _, _ in step } }
+            guard case .unusable? = error?.finding else {
                 Issue.record("\(String(describing: error))")
                 continue
             }
         }
-        let error = await #expect(throws: ResourceError.self) {
+        let error = await #expect(throws: Unpublished.self) {
             try await discover { _, _ in LoopbackServer.answer(503) }
         }
-        guard case .unreachable? = error else {
+        guard case .unreachable? = error?.finding else {
             Issue.record("\(String(describing: error))")
             return
         }
@@ -221,7 +221,7 @@ struct ResourceDiscoveryTests {
         return try await withServer(script) { server in
             try await withClient { client in
                 let field = #"Basic realm="x", Bearer scope="read", resource_metadata="\#(server.origin)\#(place)""#
-                return try await client.inspection.resource(challenging: field, isLocal: isLocal)
+                return try await client.inspection.resource(challenging: field, isLocal: isLocal).published()
             }
         }
     }
@@ -229,12 +229,24 @@ struct ResourceDiscoveryTests {
     @Test func `a challenge is followed, and its document must be where the resource's documents are`() async throws {
         #expect(try await follow().scopes == ["read"])
         _ = try await follow(place: "/about")
-        await #expect(throws: ResourceError.self) { try await follow(resource: "/other") }
-        await #expect(throws: ResourceError.self) { try await follow(isLocal: false) }
-        await #expect(throws: ResourceError.self) {
+        await #expect(throws: Unpublished.self) { try await follow(resource: "/other") }
+        await #expect(throws: Unpublished.self) { try await follow(isLocal: false) }
+        await #expect(throws: Unpublished.self) {
             try await withClient { client in
-                try await client.inspection.resource(challenging: "Bearer", isLocal: true)
+                try await client.inspection.resource(challenging: "Bearer", isLocal: true).published()
             }
         }
+    }
+}
+
+/// A resource about which nothing is known.
+private struct Unpublished: Error {
+    let finding: ResourceFinding
+}
+
+extension ResourceFinding {
+    fileprivate func published() throws -> ProtectedResource {
+        guard case .published(let resource) = self else { throw Unpublished(finding: self) }
+        return resource
     }
 }

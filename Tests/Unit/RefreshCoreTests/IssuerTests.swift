@@ -19,22 +19,23 @@ import Testing
 
     @Test(
         arguments: [
-            ("", IssuerError.notAbsolute), ("login.example.org", .notAbsolute), ("https://", .notAbsolute),
-            ("https:///path", .notAbsolute), ("https://a b", .notAbsolute), ("https://a\u{7f}", .notAbsolute),
-            ("https://a/é", .notAbsolute), ("ftp://a", .notHTTPS), ("http://example.org", .notHTTPS),
-            ("http://localhost.example.org", .notHTTPS), ("http://127.0.0.1.example.org", .notHTTPS),
-            ("http://127.0.0.256", .notHTTPS), ("http://127.+0.0.1", .notHTTPS), ("http://128.0.0.1", .notHTTPS),
-            ("http://[::1]example.org", .notHTTPS), ("http://[::1", .notHTTPS), ("http://[::2]", .notHTTPS),
-            ("http://[::1:1]", .notHTTPS), ("http://[0:0:0:0:0:0:1]", .notHTTPS), ("http://[:1]", .notHTTPS),
-            ("http://[::ffff:127.0.0.1]", .notHTTPS), ("http://[::ffff:7f00:1]", .notHTTPS),
-            ("http://[::1%25eth0]", .notHTTPS), ("http://127.1", .notHTTPS), ("http://127.0.0.01", .notHTTPS),
-            ("http://0x7f.0.0.1", .notHTTPS), ("http://2130706433", .notHTTPS), ("http://[127.0.0.1]", .notHTTPS),
-            ("https://a?b", .hasQueryOrFragment), ("https://a/#b", .hasQueryOrFragment),
-            ("https://user@a", .hasUserInfo), ("http://127.0.0.1@example.org", .hasUserInfo),
+            ("", "absolute"), ("login.example.org", "absolute"), ("https://", "absolute"),
+            ("https:///path", "absolute"), ("https://a b", "absolute"), ("https://a\u{7f}", "absolute"),
+            ("https://a/é", "absolute"), ("ftp://a", "https"), ("http://example.org", "https"),
+            ("http://localhost.example.org", "https"), ("http://127.0.0.1.example.org", "https"),
+            ("http://127.0.0.256", "https"), ("http://127.+0.0.1", "https"), ("http://128.0.0.1", "https"),
+            ("http://[::1]example.org", "https"), ("http://[::1", "https"), ("http://[::2]", "https"),
+            ("http://[::1:1]", "https"), ("http://[0:0:0:0:0:0:1]", "https"), ("http://[:1]", "https"),
+            ("http://[::ffff:127.0.0.1]", "https"), ("http://[::ffff:7f00:1]", "https"),
+            ("http://[::1%25eth0]", "https"), ("http://127.1", "https"), ("http://127.0.0.01", "https"),
+            ("http://0x7f.0.0.1", "https"), ("http://2130706433", "https"), ("http://[127.0.0.1]", "https"),
+            ("https://a?b", "query"), ("https://a/#b", "query"),
+            ("https://user@a", "user name"), ("http://127.0.0.1@example.org", "user name"),
         ]
     )
-    func `an invalid issuer is refused with the reason`(url: String, error: IssuerError) {
-        #expect(throws: error) { try Issuer(url: url) }
+    func `an invalid issuer is refused with the reason`(url: String, word: String) {
+        let error = #expect(throws: ValueError.self) { try Issuer(url: url) }
+        #expect(error?.reason.contains(word) == true)
     }
 
     @Test func `issuers are compared byte for byte`() throws {

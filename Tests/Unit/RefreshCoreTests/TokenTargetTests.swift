@@ -29,12 +29,13 @@ struct TokenTargetTests {
     }
 
     @Test(arguments: ["", "a b", "a\"", "a\\", "ä", "a\n"]) func `an invalid scope token is refused`(scope: String) {
-        #expect(throws: TokenTargetError.scope(scope)) { try TokenTarget(scopes: ["ok", scope]) }
+        #expect(throws: ValueError(noScope: scope)) { try TokenTarget(scopes: ["ok", scope]) }
     }
 
     @Test(arguments: ["", "api", "/api", "https:", "https://x.example/#f", "https://x.example/ y", "1a:b", ":x"])
     func `a resource that is not an absolute URI without fragment is refused`(resource: String) {
-        #expect(throws: TokenTargetError.resource(resource)) { try TokenTarget(resources: [resource]) }
+        let error = #expect(throws: ValueError.self) { try TokenTarget(resources: [resource]) }
+        #expect(error?.field == "resources" && error?.reason.hasPrefix("'\(resource)' is not") == true)
     }
 
     @Test func `claims make a target, and are on one line`() throws {
@@ -42,16 +43,21 @@ struct TokenTargetTests {
         #expect(target.text == "scope a\nclaims {\"id_token\":{\"acr\":null}}")
         #expect(TokenTarget(text: target.text) == target)
         for claims in ["", "[]", "{\n}", "{"] {
-            #expect(throws: TokenTargetError.claims) { try TokenTarget(claims: claims) }
+            let error = #expect(throws: ValueError.self) { try TokenTarget(claims: claims) }
+            #expect(error?.field == "claims")
         }
     }
 
     @Test func `an empty target, an empty audience and a too long target are refused`() throws {
-        #expect(throws: TokenTargetError.empty) { try TokenTarget() }
-        #expect(throws: TokenTargetError.audience("")) { try TokenTarget(audience: "") }
-        #expect(throws: TokenTargetError.audience("a\nb")) { try TokenTarget(audience: "a\nb") }
+        #expect(throws: ValueError.self) { try TokenTarget() }
+        for audience in ["", "a\nb"] {
+            let error = #expect(throws: ValueError.self) { try TokenTarget(audience: audience) }
+            #expect(error?.field == "audience")
+        }
         let room = TokenTarget.longestText - "scope ".utf8.count
-        #expect(throws: Never.self) { try TokenTarget(scopes: [String(repeating: "x", count: room)]) }
-        #expect(throws: TokenTargetError.tooLong) { try TokenTarget(scopes: [String(repeating: "x", count: room + 1)]) }
+        for (length, isTooLong) in [(room, false), (room + 1, true)] {
+            let target = try TokenTarget(scopes: [String(repeating: "x", count: length)])
+            #expect(target.isTooLong == isTooLong && (TokenTarget(text: target.text) == nil) == isTooLong)
+        }
     }
 }

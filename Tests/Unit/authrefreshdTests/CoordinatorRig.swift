@@ -68,8 +68,8 @@ final class CoordinatorRig: Sendable {
         _ grant: RefreshToken,
         for account: Account,
         by change: SettingsChange?
-    ) async throws(ServerOrStoreError) -> AccountSnapshot? {
-        try await coordinator.prove(GrantProof(grant: grant, account: account, change: change))
+    ) async -> GrantProof.Outcome {
+        await coordinator.prove(GrantProof(grant: grant, account: account, change: change))
     }
 
     func state(of name: String) async throws -> AccountSnapshot? {

@@ -29,16 +29,7 @@ struct SettingsReaderTests {
             $0.tokenFileKind = "bearer-header"
         }
         let draft = try reader.draft(settings, clientSecret: "s")
-        let account = Account(
-            id: AccountID(1),
-            name: draft.name,
-            issuer: draft.issuer,
-            registration: draft.registration,
-            policy: draft.policy,
-            allowedCallers: draft.allowedCallers,
-            delivery: draft.delivery
-        )
-        #expect(AccountSettings(account) == settings)
+        #expect(AccountSettings(draft.account) == settings)
         #expect(draft.registration.clientSecret == Secret("s"))
     }
 
