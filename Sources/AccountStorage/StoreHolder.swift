@@ -7,12 +7,6 @@ package struct StoreHolder: Hashable, Sendable {
     /// The name of its host; nil if the process is no daemon, but a program that has opened the database.
     package let host: String?
 
-    package init(pid: Int32?, program: String?, host: String?) {
-        self.pid = pid
-        self.program = program
-        self.host = host
-    }
-
     /// Whether another daemon or a restore has the store, and not a program that reads the database for a while.
     package var isDaemon: Bool { host != nil }
 }

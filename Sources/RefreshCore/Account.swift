@@ -1,51 +1,29 @@
 /// One client registration and one resource owner at one issuer, under a local name.
 package struct Account: Equatable, Sendable {
     /// The account's number in the store; 0 until the store has assigned one.
-    package var id: AccountID
+    package var id = AccountID(0)
     package var name: AccountName
     package var issuer: Issuer
     /// The provider profile that supplies endpoints and quirks; nil if the issuer's metadata is enough.
     package var provider: String?
     /// The account's values for the profile's variables, such as its tenant or realm.
-    package var providerVariables: [String: String]
+    package var providerVariables: [String: String] = [:]
     /// Settings that replace the profile's, with the keys and the syntax of a profile file.
-    package var providerSettings: [String: String]
+    package var providerSettings: [String: String] = [:]
     package var registration: ClientRegistration
-    package var policy: RefreshPolicy
+    package var policy = RefreshPolicy()
     /// How this server wants Basic credentials encoded; nil until that is known.
     package var basicCredentialEncoding: BasicCredentialEncoding?
     /// Which programs may get secrets; nil allows every process of this user.
     package var allowedCallers: AllowedCallers?
-    package var delivery: Delivery
+    package var delivery = Delivery()
     /// What is known about the grant that the account holds, or the last one that it held.
-    package var grantFacts: GrantFacts
+    package var grantFacts = GrantFacts()
+}
 
-    package init(
-        id: AccountID = AccountID(0),
-        name: AccountName,
-        issuer: Issuer,
-        provider: String? = nil,
-        providerVariables: [String: String] = [:],
-        providerSettings: [String: String] = [:],
-        registration: ClientRegistration,
-        policy: RefreshPolicy = RefreshPolicy(),
-        basicCredentialEncoding: BasicCredentialEncoding? = nil,
-        allowedCallers: AllowedCallers? = nil,
-        delivery: Delivery = Delivery(),
-        grantFacts: GrantFacts = GrantFacts()
-    ) {
-        self.id = id
-        self.name = name
-        self.issuer = issuer
-        self.provider = provider
-        self.providerVariables = providerVariables
-        self.providerSettings = providerSettings
-        self.registration = registration
-        self.policy = policy
-        self.basicCredentialEncoding = basicCredentialEncoding
-        self.allowedCallers = allowedCallers
-        self.delivery = delivery
-        self.grantFacts = grantFacts
+extension Account {
+    package init(name: AccountName, issuer: Issuer, registration: ClientRegistration) {
+        self.init(id: AccountID(0), name: name, issuer: issuer, registration: registration)
     }
 }
 

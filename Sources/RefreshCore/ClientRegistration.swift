@@ -17,13 +17,13 @@ package struct ClientRegistration: Equatable, Sendable {
     /// client's identity instead of a secret or key; nil if there is none.
     package var clientAssertionFile: String?
     /// What the client says in each request for tokens that it can do (Entra's `xms_cc`).
-    package var clientCapabilities: [String]
+    package var clientCapabilities: [String] = []
     /// Apple's identifier of the developer team. If it is set, each request gets a client secret made from the key.
     package var teamID: String?
     /// The key that the account's tokens are bound to (RFC 9449); nil for bearer tokens.
     package var dpopKey: Secret?
     /// Whether an access token is used that the server did not bind to the account's key (RFC 9449 §5).
-    package var acceptsBearer: Bool
+    package var acceptsBearer = false
     /// `id_token_signed_response_alg` (RFC 7591): the algorithm of the client's ID tokens, by its JOSE name.
     ///
     /// Nil accepts every algorithm with a public key, but no algorithm that uses the client secret.
@@ -34,16 +34,16 @@ package struct ClientRegistration: Equatable, Sendable {
     ///
     /// The account's own refresh never sends it, because the server may have granted less. If that refresh names a
     /// scope, it is the one in `GrantedScope`.
-    package var scopes: [String]
+    package var scopes: [String] = []
     /// Extra parameters of refresh requests, beyond those of RFC 6749 §6: `resource`, `audience`, a provider's own. See
     /// also `target`.
-    package var refreshParameters: [String: String]
+    package var refreshParameters: [String: String] = [:]
     /// Extra parameters of authorization requests: `access_type`, `audience`, a provider's own.
-    package var authorizationParameters: [String: String]
+    package var authorizationParameters: [String: String] = [:]
     /// The requested authorization details (RFC 9396 §2), a JSON array of objects; nil asks only for scopes.
     package var authorizationDetails: String?
     /// The registered redirect URIs. The provider profile supplies what is missing here.
-    package var redirect: RegisteredRedirect
+    package var redirect = RegisteredRedirect()
     /// The browser for sign-ins: a name or an absolute path; nil uses the one in the configuration, or the person's
     /// default.
     package var loginBrowser: String?
@@ -53,58 +53,14 @@ package struct ClientRegistration: Equatable, Sendable {
     package var management: RegistrationManagement?
     /// Whether the server registered the client for this account (RFC 7591). Registrations of earlier versions show that
     /// only by `management`; see `isSelfRegistered`.
-    package var wasSelfRegistered: Bool
-
-    package init(
-        clientID: String,
-        authentication: ClientAuthentication? = nil,
-        clientSecret: Secret? = nil,
-        clientSecretExpiresAt: Timestamp? = nil,
-        clientKey: Secret? = nil,
-        clientKeyID: String? = nil,
-        clientAssertionFile: String? = nil,
-        clientCapabilities: [String] = [],
-        teamID: String? = nil,
-        dpopKey: Secret? = nil,
-        acceptsBearer: Bool = false,
-        idTokenAlgorithm: String? = nil,
-        serviceGrant: ServiceGrant? = nil,
-        scopes: [String] = [],
-        refreshParameters: [String: String] = [:],
-        authorizationParameters: [String: String] = [:],
-        authorizationDetails: String? = nil,
-        redirect: RegisteredRedirect = RegisteredRedirect(),
-        loginBrowser: String? = nil,
-        loginWindow: String? = nil,
-        management: RegistrationManagement? = nil,
-        wasSelfRegistered: Bool = false
-    ) {
-        self.clientID = clientID
-        self.authentication = authentication
-        self.clientSecret = clientSecret
-        self.clientSecretExpiresAt = clientSecretExpiresAt
-        self.clientKey = clientKey
-        self.clientKeyID = clientKeyID
-        self.clientAssertionFile = clientAssertionFile
-        self.clientCapabilities = clientCapabilities
-        self.teamID = teamID
-        self.dpopKey = dpopKey
-        self.acceptsBearer = acceptsBearer
-        self.idTokenAlgorithm = idTokenAlgorithm
-        self.serviceGrant = serviceGrant
-        self.scopes = scopes
-        self.refreshParameters = refreshParameters
-        self.authorizationParameters = authorizationParameters
-        self.authorizationDetails = authorizationDetails
-        self.redirect = redirect
-        self.loginBrowser = loginBrowser
-        self.loginWindow = loginWindow
-        self.management = management
-        self.wasSelfRegistered = wasSelfRegistered
-    }
+    package var wasSelfRegistered = false
 }
 
 extension ClientRegistration {
+    package init(clientID: String) {
+        self.init(clientID: clientID, authentication: nil)
+    }
+
     /// Whether the server registered the client for this account (RFC 7591), so that it may register another one.
     package var isSelfRegistered: Bool { wasSelfRegistered || management != nil }
 
@@ -188,24 +144,10 @@ package struct RegisteredRedirect: Hashable, Sendable {
     /// The registered private-use URI scheme (RFC 8252 §7.1).
     package var scheme: String?
     /// Whether each authorization response must name its issuer (RFC 9207), even if the server does not promise that.
-    package var requiresIssuer: Bool
+    package var requiresIssuer = false
     /// Where the browser goes after a sign-out at the server (OpenID Connect RP-Initiated Logout §3); nil if nothing is
     /// registered.
     package var postLogoutURI: String?
-
-    package init(
-        uri: String? = nil,
-        port: Int? = nil,
-        scheme: String? = nil,
-        requiresIssuer: Bool = false,
-        postLogoutURI: String? = nil
-    ) {
-        self.uri = uri
-        self.port = port
-        self.scheme = scheme
-        self.requiresIssuer = requiresIssuer
-        self.postLogoutURI = postLogoutURI
-    }
 
     /// Whether `text` can be a redirect URI: absolute, printable ASCII, without a fragment (RFC 6749 §3.1.2).
     package static func isURI(_ text: String) -> Bool {

@@ -1,21 +1,14 @@
 /// How programs get an account's token without naming the account.
 package struct Delivery: Hashable, Sendable {
     /// The URLs for which tools use this account, in the form that `Issuer` accepts.
-    package var urls: [String]
+    package var urls: [String] = []
     /// The user name that goes with the token at these URLs; nil uses the provider profile's.
     package var username: String?
     /// The token file; nil if the token is not written to a file.
     package var file: TokenFile?
 
-    package init(
-        urls: [String] = [],
-        username: String? = nil,
-        file: TokenFile? = nil
-    ) {
-        self.urls = urls
-        self.username = username
-        self.file = file
-    }
+    /// Programs have to name the account.
+    package static let byName = Delivery()
 }
 
 /// A file below the daemon's runtime directory that always holds the account's current token.

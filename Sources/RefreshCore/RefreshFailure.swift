@@ -62,23 +62,31 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     /// a sign-in here does not.
     case refusedHere
 
-    /// Whether this is a statement of the server about a person's grant.
-    package var isAboutGrant: Bool {
+    /// What a failure is about. Code that treats several classes alike asks for this.
+    package enum Subject: Sendable {
+        /// The way to the server, or its health: waiting may help.
+        case service
+        /// How we ask: a person has to correct something that a sign-in does not correct. It is shown as
+        /// *misconfigured*.
+        case settings
+        /// A person's grant, by a statement of the server.
+        case grant
+    }
+
+    package var subject: Subject {
         switch self {
-        case .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere: true
-        case .unreachable, .unanswered, .unavailable, .misconfigured, .untrusted: false
+        case .unreachable, .unanswered, .unavailable: .service
+        case .misconfigured, .untrusted: .settings
+        case .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere: .grant
         }
     }
 
-    /// Whether a person has to correct something that a sign-in does not correct. It is shown as *misconfigured*.
-    package var isMisconfiguration: Bool {
-        switch self {
-        case .misconfigured, .untrusted: true
-        case .unreachable, .unanswered, .unavailable, .rejected, .refusedByGateway, .grantEnded, .userRequired,
-            .refusedHere:
-            false
-        }
-    }
+    package var isAboutGrant: Bool { subject == .grant }
+
+    package var isMisconfiguration: Bool { subject == .settings }
+
+    /// Whether the server has judged the request.
+    package var isAnswer: Bool { subject != .service && self != .untrusted }
 }
 
 extension RefreshFailure {

@@ -78,28 +78,15 @@ package struct RefreshPolicy: Hashable, Sendable {
     /// The lifetime of a refresh token at servers that do not state it in their answers; nil if unknown.
     package var refreshTokenLifetime: Duration?
     /// Whether that lifetime counts from the sign-in. Otherwise each use restarts it.
-    package var isRefreshTokenLifetimeAbsolute: Bool
+    package var isRefreshTokenLifetimeAbsolute = false
     /// Whether the client gets tokens in its own name (`ServiceGrant`). Then no refresh token is spent, and no person
     /// can help.
-    package var isServiceAccount: Bool
+    package var isServiceAccount = false
     /// How long after a sign-in the account signs out by itself; nil if it stays signed in.
     package var forgetAfter: Duration?
 
-    package init(
-        leadTime: Duration? = nil,
-        rotationGrace: Duration? = nil,
-        refreshTokenLifetime: Duration? = nil,
-        isRefreshTokenLifetimeAbsolute: Bool = false,
-        isServiceAccount: Bool = false,
-        forgetAfter: Duration? = nil
-    ) {
-        self.leadTime = leadTime
-        self.rotationGrace = rotationGrace
-        self.refreshTokenLifetime = refreshTokenLifetime
-        self.isRefreshTokenLifetimeAbsolute = isRefreshTokenLifetimeAbsolute
-        self.isServiceAccount = isServiceAccount
-        self.forgetAfter = forgetAfter
-    }
+    /// Nothing is said.
+    package static let open = RefreshPolicy()
 }
 
 /// How long to wait after a failed refresh.
@@ -164,10 +151,7 @@ package enum BackOffRule {
     /// A refusal stays until a person changes something and then forces a request. A minute limits what a script in a
     /// loop costs.
     package static func targetRefusal(after failure: RefreshFailure) -> Duration {
-        switch failure.failureClass {
-        case .unreachable, .unanswered, .unavailable, .untrusted: callerInterval
-        case .misconfigured, .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere: .seconds(60)
-        }
+        failure.failureClass.isAnswer ? .seconds(60) : callerInterval
     }
 
     /// The wait after `failures` (1 or more) transient failures in a row. Half of it is random, by `jitter` (0..<1).

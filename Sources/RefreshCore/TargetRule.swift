@@ -65,17 +65,14 @@ enum TargetRule {
             return FailureRule.backOff(&step, .transient, after: failure)
         }
         let told = told.map { [$0] } ?? []
-        switch failure.failureClass {
-        case .grantEnded:
+        if failure.failureClass == .grantEnded {
             // Entra also says `invalid_grant` if a resource has no consent. The account's own refresh, which asks only
             // for the grant's scope, shows whether the grant has ended.
             let asking = step.begin(Lease(generation: step.state.generation, startedAt: step.now))
             return Array(asking.prefix(1)) + told + asking.dropFirst()
-        case .unreachable, .unanswered, .unavailable, .misconfigured, .untrusted, .rejected, .refusedByGateway,
-            .userRequired, .refusedHere:
-            step.state.phase = .scheduled
-            step.state.deadline = step.scheduledDeadline
-            return [.persist(.unchanged)] + told
         }
+        step.state.phase = .scheduled
+        step.state.deadline = step.scheduledDeadline
+        return [.persist(.unchanged)] + told
     }
 }

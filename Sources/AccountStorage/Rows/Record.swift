@@ -266,13 +266,6 @@ package struct DamagedAccount: Equatable, Sendable {
     package let issuer: Issuer?
     /// Which column is damaged, and how: `damagedRow` or `sealBroken`. It contains no value.
     package let cause: StoreError
-
-    package init(id: AccountID, name: String, issuer: Issuer?, cause: StoreError) {
-        self.id = id
-        self.name = name
-        self.issuer = issuer
-        self.cause = cause
-    }
 }
 
 /// What is wrong with a column of an account's row.

@@ -36,7 +36,7 @@ package struct ClientGrantRequest: Sendable {
     package var client: RequestingClient
     package var grant: ClientGrant
     /// The scopes to ask for. Empty leaves them to the server.
-    package var scopes: [String]
+    package var scopes: [String] = []
     /// The resources that the token is for (RFC 8707 §2.2).
     package var resources: [String] = []
     /// The audience of the token (RFC 8693 §2.1; Auth0 uses the name for other grants, too); nil sends none.
@@ -45,16 +45,6 @@ package struct ClientGrantRequest: Sendable {
     package var claims: String?
     /// Added to the request, except those that the request itself sets.
     package var parameters: [String: String] = [:]
-
-    package init(
-        client: RequestingClient,
-        grant: ClientGrant,
-        scopes: [String] = []
-    ) {
-        self.client = client
-        self.grant = grant
-        self.scopes = scopes
-    }
 
     /// The secrets that must not be shown if the server repeats them in an answer.
     var secrets: [Secret] {

@@ -9,9 +9,11 @@ package struct ClientRegistrar: Sendable {
     ///
     /// A request that the server refuses is repeated without what it may not know. If an answer comes too late, the
     /// server has a client that nobody uses, which does no harm.
+    ///
+    /// - Returns: the registration. If the server allows changing and deleting it, it has the address and token for that.
     @concurrent package func register(
         _ request: RegistrationRequest
-    ) async -> Result<RegisteredClient, RefreshFailure> {
+    ) async -> Result<ClientRegistration, RefreshFailure> {
         do throws(RefreshFailure) {
             let metadata = try await servers.metadata(for: request.client)
             guard let endpoint = metadata.endpoints.registration else {
@@ -46,7 +48,7 @@ package struct ClientRegistrar: Sendable {
     private func register(
         _ request: RegistrationRequest,
         at endpoint: Endpoint
-    ) async throws(RefreshFailure) -> RegisteredClient {
+    ) async throws(RefreshFailure) -> ClientRegistration {
         let message = HTTPTransport.Request(
             endpoint: endpoint,
             headers: headers(request.initialAccessToken, request.client.profile),
@@ -256,7 +258,7 @@ package struct ClientRegistrar: Sendable {
         throw client.failure(conclusion, hiding: secret.map { [$0] } ?? [], now: servers.configuration.now())
     }
 
-    private func registered(_ fields: [String: JSONTree], for request: RegistrationRequest) -> RegisteredClient {
+    private func registered(_ fields: [String: JSONTree], for request: RegistrationRequest) -> ClientRegistration {
         let said = RegistrationAnswer(fields, from: request.client.issuer)
         let method = fields["token_endpoint_auth_method"]?.text.flatMap(ClientAuthentication.init)
         let algorithm = fields["id_token_signed_response_alg"]?.text.flatMap {
@@ -264,17 +266,15 @@ package struct ClientRegistrar: Sendable {
             let isUsable = said.secret != nil || !IDTokenAlgorithm.isSymmetric($0)
             return isUsable && IDTokenAlgorithm.names.contains($0) ? $0 : nil
         }
-        let registration = ClientRegistration(
-            clientID: fields["client_id"]?.text ?? "",
-            // §3.2.1: the server may have registered other values than those that were sent.
-            authentication: method ?? request.authentication,
-            clientSecret: said.secret,
-            clientSecretExpiresAt: said.secretExpiresAt,
-            idTokenAlgorithm: algorithm ?? request.idTokenAlgorithm,
-            scopes: fields["scope"]?.text?.split(separator: " ").map(String.init) ?? request.scopes,
-            management: said.management(besides: nil)
-        )
-        return RegisteredClient(registration: registration)
+        var registration = ClientRegistration(clientID: fields["client_id"]?.text ?? "")
+        // §3.2.1: the server may have registered other values than those that were sent.
+        registration.authentication = method ?? request.authentication
+        registration.clientSecret = said.secret
+        registration.clientSecretExpiresAt = said.secretExpiresAt
+        registration.idTokenAlgorithm = algorithm ?? request.idTokenAlgorithm
+        registration.scopes = fields["scope"]?.text?.split(separator: " ").map(String.init) ?? request.scopes
+        registration.management = said.management(besides: nil)
+        return registration
     }
 }
 
@@ -387,12 +387,6 @@ package struct RegistrationRequest: Sendable {
         ]
         return .object(fields.compactMapValues { $0 })
     }
-}
-
-/// A client that the server has registered (RFC 7591 §3.2.1).
-package struct RegisteredClient: Sendable {
-    /// The registration. If the server allows changing and deleting it, it has the address and token for that.
-    package let registration: ClientRegistration
 }
 
 /// The result of a renewal.

@@ -70,22 +70,10 @@ package struct IdentityCheck: Sendable {
 package struct GrantOutcome: Sendable {
     package let result: Result<ObtainedGrant, RefreshFailure>
     /// The server's clock (`Date`) at the time of the answer; nil if the answer has none.
-    package let serverDate: Timestamp?
+    package var serverDate: Timestamp?
     /// The form in which this server accepts Basic credentials, if this exchange found it out. To be stored.
-    package let basicCredentialEncoding: BasicCredentialEncoding?
+    package var basicCredentialEncoding: BasicCredentialEncoding?
 
-    package init(
-        result: Result<ObtainedGrant, RefreshFailure>,
-        serverDate: Timestamp? = nil,
-        basicCredentialEncoding: BasicCredentialEncoding? = nil
-    ) {
-        self.result = result
-        self.serverDate = serverDate
-        self.basicCredentialEncoding = basicCredentialEncoding
-    }
-}
-
-extension GrantOutcome {
     /// This outcome with `grant` as its result.
     func with(_ grant: ObtainedGrant) -> GrantOutcome {
         GrantOutcome(result: .success(grant), serverDate: serverDate, basicCredentialEncoding: basicCredentialEncoding)
@@ -98,21 +86,9 @@ package struct ObtainedGrant: Sendable {
     package let tokens: TokenResponse
     package var person: SignedInPerson
     /// The fields of the answer that the profile lists in `token_fields`.
-    package let keptFields: [String: String]
+    package var keptFields: [String: String] = [:]
     /// The scopes that the person was asked for; empty if the request named none.
-    package let askedScopes: [String]
-
-    package init(
-        tokens: TokenResponse,
-        person: SignedInPerson,
-        keptFields: [String: String] = [:],
-        askedScopes: [String] = []
-    ) {
-        self.tokens = tokens
-        self.person = person
-        self.keptFields = keptFields
-        self.askedScopes = askedScopes
-    }
+    package var askedScopes: [String] = []
 
     /// The subject of the person; nil if the server named nobody.
     package var subject: String? { person.subject }

@@ -16,12 +16,9 @@ package struct SignedInPerson: Hashable, Sendable {
     /// Why the server could not be asked; nil if it was asked, or if there is no endpoint to ask. If set, `subject` is
     /// nil.
     package var unavailable: RefreshFailure?
+}
 
-    package init(subject: String? = nil, names: PersonNames? = nil) {
-        self.subject = subject
-        self.names = names
-    }
-
+extension SignedInPerson {
     init(_ claims: IDToken) {
         subject = claims.subject
         names =

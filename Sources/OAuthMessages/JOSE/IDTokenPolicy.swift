@@ -6,11 +6,6 @@ package struct IDTokenPolicy: Hashable, Sendable {
     /// The claims that may name the policy: `tfp`, and `acr` in older tokens. The first one that is present counts.
     package let claims: [String]
 
-    package init(name: String, claims: [String]) {
-        self.name = name
-        self.claims = claims
-    }
-
     /// Checks the policy in a token. A token that names no policy passes.
     ///
     /// - Throws: `wrongPolicy` if the token names another policy.

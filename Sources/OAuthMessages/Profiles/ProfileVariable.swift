@@ -243,33 +243,17 @@ package struct ProfileVariable: Hashable, Sendable {
     /// What the value is: one line for people.
     package let help: String
     /// The default; nil if each account has to set the value. It may contain variables that are listed before this one.
-    package let standard: String?
+    package var standard: String?
     /// A regular expression that the whole value has to match; nil accepts each host name or path segment.
-    package let pattern: String?
+    package var pattern: String?
     /// Values that are replaced by others in the URLs.
-    package let aliases: [String: String]
+    package var aliases: [String: String] = [:]
     /// A regular expression for other names of a value, which the server's metadata replaces by the value; nil if there
     /// are none.
-    package let lookUpPattern: String?
+    package var lookUpPattern: String?
 
     /// The longest value (RFC 1035 §2.3.4). No realm is longer.
     private static let longest = 253
-
-    package init(
-        name: String,
-        help: String,
-        standard: String? = nil,
-        pattern: String? = nil,
-        aliases: [String: String] = [:],
-        lookUpPattern: String? = nil
-    ) {
-        self.name = name
-        self.help = help
-        self.standard = standard
-        self.pattern = pattern
-        self.aliases = aliases
-        self.lookUpPattern = lookUpPattern
-    }
 
     /// Whether `value` can be used in a URL: it has only letters, digits, `.`, `_` and `-`, so that it cannot end a
     /// host or segment, and matches the pattern.

@@ -113,7 +113,7 @@ extension RefreshCoordinator {
         var registered = registration.account.registration
         if let port = await registration.port() { registered.redirect.port = port }
         switch await client.registrar.register(registration.request(registered.redirect)) {
-        case .success(let success): registered.takeClient(of: success.registration)
+        case .success(let success): registered.takeClient(of: success)
         case .failure(let failure): throw failure
         }
         return registered
@@ -169,9 +169,8 @@ extension ClientNotRegisteredError {
 
     fileprivate static func words(_ failure: RefreshFailure) -> (kind: String, reason: String, hint: Hint) {
         let detail = failure.detail
-        switch failure.failureClass {
-        case .unreachable, .unanswered, .unavailable: return ("unavailable", detail.summary, "try again later")
-        case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere: break
+        guard failure.failureClass.subject != .service else {
+            return ("unavailable", detail.summary, "try again later")
         }
         if detail.finding == .registrationPage {
             let page = detail.oauthErrorDescription.map { " (\($0))" } ?? ""

@@ -40,14 +40,11 @@ struct Outages {
 extension RefreshFailure {
     /// Whether it is about the server or the way to it, and so about all accounts there.
     fileprivate var isOutage: Bool {
-        switch failureClass {
+        guard failureClass.subject == .service else { return false }
         // The daemon before this one ended while it waited. That says nothing about the server, and each account may have
         // lost its grant.
-        case .unanswered where detail.correlationID == nil: false
+        if failureClass == .unanswered, detail.correlationID == nil { return false }
         // Until it is believed, a refusal of one account counts as an outage too, but it has the status of a refusal.
-        case .unreachable, .unanswered, .unavailable:
-            detail.httpStatus.map { !(400...499).contains($0) || $0 == 429 } ?? (detail.source == nil)
-        case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere: false
-        }
+        return detail.httpStatus.map { !(400...499).contains($0) || $0 == 429 } ?? (detail.source == nil)
     }
 }

@@ -618,12 +618,9 @@ extension RefreshOutcome {
         case .success: return .served
         case .failure(let failure):
             if failure.isThrottled { return .throttled(retryAfter: failure.retryAfter) }
-            switch failure.failureClass {
             // An answer of a server with problems says nothing about its limits.
-            case .unreachable, .unanswered, .unavailable, .untrusted, .refusedByGateway: return nil
-            case .misconfigured, .rejected, .grantEnded, .userRequired, .refusedHere:
-                return failure.detail.httpStatus.map { _ in .served }
-            }
+            guard failure.failureClass.isAnswer, failure.failureClass != .refusedByGateway else { return nil }
+            return failure.detail.httpStatus.map { _ in .served }
         }
     }
 }

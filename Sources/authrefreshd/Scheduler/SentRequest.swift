@@ -189,13 +189,10 @@ extension RefreshCoordinator {
     /// Whether the server refused a request that would be different now, because the settings were changed after it
     /// began, or the client's secret was replaced.
     private func isOutdated(_ sent: SentRequest, after failure: RefreshFailure) -> Bool {
-        switch failure.failureClass {
-        case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere:
-            let account = sent.account
-            guard let now = try? store.record(account.id)?.account else { return false }
-            return !now.asksToRefresh(like: account)
-        case .unreachable, .unanswered, .unavailable: return false
+        guard failure.failureClass.subject != .service, let now = try? store.record(sent.account.id)?.account else {
+            return false
         }
+        return !now.asksToRefresh(like: sent.account)
     }
 
     /// What the answer to a request shows about the scope of the account's grant; nil if that is nothing new.

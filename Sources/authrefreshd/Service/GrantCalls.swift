@@ -266,19 +266,14 @@ extension Complaint {
 extension VarlinkError {
     /// Why a grant from outside did not take the place of the one that the account has.
     fileprivate init(unproved failure: RefreshFailure, _ name: AccountName) {
-        let kind: String
-        switch failure.failureClass {
-        case .grantEnded, .userRequired, .rejected, .refusedByGateway, .refusedHere: kind = "refused"
-        case .unreachable, .unavailable, .unanswered: kind = "unavailable"
-        case .misconfigured, .untrusted: kind = "misconfigured"
-        }
+        let kind = SignInFailure(failure).kind
         self.init(
             GrantNotImportedError(
                 account: name.text,
-                kind: kind,
+                kind: kind.rawValue,
                 reason: failure.detail.summary,
                 failure: FailureReport(failure.detail),
-                hint: kind == "unavailable" ? "import it again later" : Hint(Command("login", name.text))
+                hint: kind == .unavailable ? "import it again later" : Hint(Command("login", name.text))
             )
         )
     }

@@ -57,8 +57,7 @@ extension VarlinkError {
     static func tokenSet(failed failure: RefreshFailure, _ name: String, retryAt: Timestamp) -> VarlinkError {
         let detail = FailureReport(failure.detail)
         let remedy = AccountName(name).flatMap { failure.detail.remedyOfCodes(for: $0, then: Command("token", name)) }
-        switch failure.failureClass {
-        case .unreachable, .unanswered, .unavailable:
+        guard failure.failureClass.subject != .service else {
             return VarlinkError(
                 TemporarilyUnavailableError(
                     account: name,
@@ -67,22 +66,14 @@ extension VarlinkError {
                     failure: detail
                 )
             )
-        case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded:
-            return refused(
-                name,
-                detail,
-                isForUser: false,
-                hint: remedy ?? "'\(Command("account", "show", name))' shows what its grant covers"
-            )
-        case .userRequired, .refusedHere:
-            return refused(
-                name,
-                detail,
-                isForUser: true,
-                hint: remedy ?? "sign in with the account's scopes and these: "
-                    + Hint(Command("login", name, "--scope", "SCOPE", "--scope", "SCOPE"))
-            )
         }
+        let isForUser = [.userRequired, .refusedHere].contains(failure.failureClass)
+        let hint: Hint =
+            isForUser
+            ? "sign in with the account's scopes and these: "
+                + Hint(Command("login", name, "--scope", "SCOPE", "--scope", "SCOPE"))
+            : "'\(Command("account", "show", name))' shows what its grant covers"
+        return refused(name, detail, isForUser: isForUser, hint: remedy ?? hint)
     }
 
     private static func refused(_ name: String, _ failure: FailureReport, isForUser: Bool, hint: Hint)

@@ -93,7 +93,7 @@ extension Account {
         (other.id, other.name, other.registration) = (id, name, registration)
         other.registration.management = nil
         other.registration.wasSelfRegistered = registration.isSelfRegistered
-        other.delivery = Delivery()
+        other.delivery = .byName
         other.registration.dpopKey = registration.dpopKey.map { _ in ClientKeys.newDPoPKey() }
         other.grantFacts = GrantFacts(consent: grantFacts.consent)
         return other

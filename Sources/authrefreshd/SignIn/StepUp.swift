@@ -165,13 +165,3 @@ struct StepUps {
         demands[account]?.needsPerson == false
     }
 }
-
-extension FailureClass {
-    /// Whether the server has judged the request.
-    fileprivate var isAnswer: Bool {
-        switch self {
-        case .unreachable, .unanswered, .unavailable, .untrusted: false
-        case .grantEnded, .rejected, .refusedByGateway, .userRequired, .refusedHere, .misconfigured: true
-        }
-    }
-}

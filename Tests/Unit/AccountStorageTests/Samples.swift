@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import RefreshCore
+@testable import RefreshCore
 
 @testable import AccountStorage
 

@@ -1,4 +1,4 @@
-import RefreshCore
+@testable import RefreshCore
 import Testing
 
 @testable import OAuthClient

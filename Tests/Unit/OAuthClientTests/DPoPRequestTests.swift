@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
-import RefreshCore
+@testable import RefreshCore
 import Testing
 
 @testable import OAuthMessages

@@ -1,6 +1,6 @@
 import Foundation
 import NIOCore
-import RefreshCore
+@testable import RefreshCore
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
 import NIOSSL
-import RefreshCore
+@testable import RefreshCore
 import TestSupport
 import Testing
 import TextEncodings

@@ -1,4 +1,4 @@
-import RefreshCore
+@testable import RefreshCore
 
 /// A machine in a given phase, at a time that is easy to calculate with.
 enum MachineFixture {

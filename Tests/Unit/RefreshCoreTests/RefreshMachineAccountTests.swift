@@ -1,4 +1,4 @@
-import RefreshCore
+@testable import RefreshCore
 import Testing
 
 /// The events from people and from the machine's surroundings, in each phase.

@@ -1,4 +1,4 @@
-import RefreshCore
+@testable import RefreshCore
 import Testing
 
 /// The effects of the server's answers, in each phase.

@@ -1,4 +1,4 @@
-import RefreshCore
+@testable import RefreshCore
 import Testing
 
 /// The effects of a sign-in, in each phase, and grants without a refresh token.

@@ -1,4 +1,4 @@
-import RefreshCore
+@testable import RefreshCore
 import Testing
 
 /// Token targets use the account's refresh token, but their answers never decide about its grant.

@@ -1,4 +1,4 @@
-import RefreshCore
+@testable import RefreshCore
 import Testing
 
 /// The events that start a request, in each phase.

@@ -1,7 +1,7 @@
 import AccountStorage
 import AuthRefreshInterface
 import Basics
-import RefreshCore
+@testable import RefreshCore
 import Systemd
 import Testing
 

@@ -1,7 +1,7 @@
 import AccountStorage
 import AuthRefreshInterface
 import OAuthMessages
-import RefreshCore
+@testable import RefreshCore
 import Testing
 import Varlink
 

@@ -3,7 +3,7 @@ import DemoIssuer
 import Foundation
 import Logging
 import OAuthClient
-import RefreshCore
+@testable import RefreshCore
 import Synchronization
 import Systemd
 import TestSupport

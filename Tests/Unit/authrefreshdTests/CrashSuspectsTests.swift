@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import OAuthClient
 import OAuthMessages
-import RefreshCore
+@testable import RefreshCore
 import TestSupport
 import Testing
 

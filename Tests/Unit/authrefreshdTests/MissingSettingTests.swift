@@ -1,7 +1,7 @@
 import AuthRefreshInterface
 import Basics
 import OAuthMessages
-import RefreshCore
+@testable import RefreshCore
 @testable import authrefreshd
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import AccountStorage
 import AuthRefreshInterface
 import DemoIssuer
-import RefreshCore
+@testable import RefreshCore
 import TestSupport
 import Testing
 

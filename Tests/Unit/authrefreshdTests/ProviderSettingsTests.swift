@@ -2,7 +2,7 @@ import AccountStorage
 import AuthRefreshInterface
 import Foundation
 import OAuthMessages
-import RefreshCore
+@testable import RefreshCore
 import TestSupport
 import Testing
 import Varlink

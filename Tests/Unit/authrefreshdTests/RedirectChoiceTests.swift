@@ -1,6 +1,6 @@
 import AccountStorage
 import OAuthMessages
-import RefreshCore
+@testable import RefreshCore
 @testable import authrefreshd
 import Testing
 

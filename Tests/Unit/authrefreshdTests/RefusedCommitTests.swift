@@ -1,6 +1,6 @@
 import AccountStorage
 import DemoIssuer
-import RefreshCore
+@testable import RefreshCore
 import TestSupport
 import Testing
 

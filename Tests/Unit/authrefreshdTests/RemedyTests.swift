@@ -1,5 +1,5 @@
 import Basics
-import RefreshCore
+@testable import RefreshCore
 import Testing
 
 @testable import authrefreshd

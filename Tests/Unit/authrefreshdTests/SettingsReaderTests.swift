@@ -1,7 +1,7 @@
 import AccountStorage
 import AuthRefreshInterface
 import OAuthClient
-import RefreshCore
+@testable import RefreshCore
 import Testing
 import Varlink
 

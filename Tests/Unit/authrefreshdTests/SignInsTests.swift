@@ -2,7 +2,7 @@ import AccountStorage
 import AuthRefreshInterface
 import Basics
 @testable import authrefreshd
-import RefreshCore
+@testable import RefreshCore
 import TestSupport
 import Testing
 import Varlink

@@ -1,4 +1,4 @@
-import AccountStorage
+@testable import AccountStorage
 import Basics
 import RefreshCore
 import Systemd

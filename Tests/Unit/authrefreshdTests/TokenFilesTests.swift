@@ -2,7 +2,7 @@ import AccountStorage
 import AuthRefreshInterface
 import Basics
 import Foundation
-import RefreshCore
+@testable import RefreshCore
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import AccountStorage
 import Foundation
 import OAuthClient
-import RefreshCore
+@testable import RefreshCore
 import Synchronization
 import TestSupport
 import Testing

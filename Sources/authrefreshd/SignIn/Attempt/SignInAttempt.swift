@@ -167,11 +167,8 @@ struct SignInAttempt: Sendable {
         case .denied(let refusal): return end(.denied(refusal))
         case .expired: return end(.timedOut)
         case .failed(let failure):
-            switch failure.failureClass {
-            case .unreachable, .unanswered, .unavailable: polling.lost(at: now, retryAfter: failure.retryAfter)
-            case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere:
-                return end(.failed(SignInFailure(failure)))
-            }
+            guard failure.failureClass.subject == .service else { return end(.failed(SignInFailure(failure))) }
+            polling.lost(at: now, retryAfter: failure.retryAfter)
         }
         phase = .polling(polling)
         return []

@@ -74,10 +74,10 @@ struct SignInFailure: Error, Hashable, Sendable {
     /// is still valid.
     init(_ failure: RefreshFailure) {
         let kind: Kind =
-            switch failure.failureClass {
-            case .unreachable, .unanswered, .unavailable: .unavailable
-            case .misconfigured, .untrusted: .misconfigured
-            case .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere: .refused
+            switch failure.failureClass.subject {
+            case .service: .unavailable
+            case .settings: .misconfigured
+            case .grant: .refused
             }
         let isCodeRefused = failure.failureClass == .grantEnded
         self.init(

@@ -1,5 +1,5 @@
 import Foundation
-import RefreshCore
+@testable import RefreshCore
 import Testing
 
 @testable import OAuthClient
@@ -31,7 +31,7 @@ struct RegistrationTests {
         _ status: Int,
         _ body: @escaping @Sendable (String) -> String,
         _ change: @escaping @Sendable (inout RegistrationRequest) -> Void = { _ in }
-    ) async throws -> (result: Result<RegisteredClient, RefreshFailure>, sent: [LoopbackServer.Request]) {
+    ) async throws -> (result: Result<ClientRegistration, RefreshFailure>, sent: [LoopbackServer.Request]) {
         try await withServer(Self.server { LoopbackServer.json(status, body($0.origin)) }) { server in
             try await withClient { client in
                 var request = RegistrationRequest(
@@ -67,13 +67,13 @@ struct RegistrationTests {
             }
         )
         let client = try result.get()
-        #expect(client.registration.clientID == "c1")
-        #expect(client.registration.clientSecret == Secret("s1"))
-        #expect(client.registration.authentication == .clientSecretPost)
-        #expect(client.registration.scopes == ["openid", "mail"])
-        #expect(client.registration.clientSecretExpiresAt == Timestamp(microseconds: 2_000_000_000_000_000))
-        #expect(client.registration.management?.accessToken == Secret("rat"))
-        #expect(client.registration.management?.uri.hasSuffix("/register/c1") == true)
+        #expect(client.clientID == "c1")
+        #expect(client.clientSecret == Secret("s1"))
+        #expect(client.authentication == .clientSecretPost)
+        #expect(client.scopes == ["openid", "mail"])
+        #expect(client.clientSecretExpiresAt == Timestamp(microseconds: 2_000_000_000_000_000))
+        #expect(client.management?.accessToken == Secret("rat"))
+        #expect(client.management?.uri.hasSuffix("/register/c1") == true)
         let request = try #require(sent.first)
         #expect(sent.count == 1)
         #expect(request.header("authorization") == "Bearer initial")
@@ -108,16 +108,16 @@ struct RegistrationTests {
             { _ in #"{"client_id":"c1"\#(said)}"# },
             { $0.idTokenAlgorithm = "RS256" }
         )
-        #expect(try result.get().registration.idTokenAlgorithm == algorithm)
+        #expect(try result.get().idTokenAlgorithm == algorithm)
         #expect(try #require(sent.first).body.contains(#""id_token_signed_response_alg":"RS256""#))
     }
 
     @Test func `an answer with a client id only means a public client that cannot be managed`() async throws {
         let (result, _) = try await register(200, { _ in #"{"client_id":"c1","client_secret_expires_at":0}"# })
         let client = try result.get()
-        #expect(client.registration.clientSecret == nil)
-        #expect(client.registration.clientSecretExpiresAt == nil)
-        #expect(client.registration.management == nil)
+        #expect(client.clientSecret == nil)
+        #expect(client.clientSecretExpiresAt == nil)
+        #expect(client.management == nil)
     }
 
     @Test(arguments: [
@@ -134,7 +134,7 @@ struct RegistrationTests {
     /// Registers at a server that offers device codes and answers by `answer`; returns the metadata that were sent.
     private func register(
         at answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Step
-    ) async throws -> (result: Result<RegisteredClient, RefreshFailure>, sent: [String]) {
+    ) async throws -> (result: Result<ClientRegistration, RefreshFailure>, sent: [String]) {
         try await withServer({ request, _ in
             let origin = request.origin
             guard request.line == "GET /.well-known/openid-configuration" else { return [answer(request)] }
@@ -164,7 +164,7 @@ struct RegistrationTests {
 
     @Test func `a client asks for device codes if the server has them`() async throws {
         let (result, sent) = try await register { _ in LoopbackServer.json(201, #"{"client_id":"c1"}"#) }
-        #expect(try result.get().registration.clientID == "c1")
+        #expect(try result.get().clientID == "c1")
         #expect(sent.count == 1 && sent[0].contains(Self.deviceGrant) && sent[0].contains("[::1]"))
     }
 
@@ -174,7 +174,7 @@ struct RegistrationTests {
             request.body.contains(word)
                 ? LoopbackServer.json(400, #"{"error":"\#(error)"}"#) : LoopbackServer.json(201, #"{"client_id":"c1"}"#)
         }
-        #expect(try result.get().registration.clientID == "c1")
+        #expect(try result.get().clientID == "c1")
         #expect(sent.count == count && !sent[count - 1].contains(word))
     }
 

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import RefreshCore
+@testable import RefreshCore
 import Testing
 
 @testable import OAuthClient

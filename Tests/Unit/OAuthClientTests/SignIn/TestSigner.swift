@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import RefreshCore
+@testable import RefreshCore
 import TextEncodings
 
 @testable import OAuthClient

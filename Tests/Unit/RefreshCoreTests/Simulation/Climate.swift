@@ -1,4 +1,4 @@
-import RefreshCore
+@testable import RefreshCore
 import TestSupport
 
 /// The conditions in a world: how the server is configured, and how often which faults happen.

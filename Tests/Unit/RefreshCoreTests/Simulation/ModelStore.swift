@@ -1,4 +1,4 @@
-import RefreshCore
+@testable import RefreshCore
 
 /// What the database keeps of one account. Only this survives a crash.
 struct ModelStore {
