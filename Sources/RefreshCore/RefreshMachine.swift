@@ -19,168 +19,169 @@ package struct RefreshMachine: Sendable {
     package mutating func handle(_ event: Event, at now: Moment, jitter: Double) -> [Effect] {
         var step = RefreshStep(state: state, policy: policy, now: now, jitter: jitter)
         defer { state = step.state }
-        return SignOutRule.signedOut(&step, at: event) ?? Self.apply(event, &step)
+        return step.signedOut(at: event) ?? step.apply(event)
     }
+}
 
-    private static func apply(_ event: Event, _ step: inout RefreshStep) -> [Effect] {
+extension RefreshStep {
+    fileprivate mutating func apply(_ event: Event) -> [Effect] {
         switch event {
-        case .demand(let demand): apply(demand, &step)
-        case .answer(let answer): apply(answer, &step)
-        case .grant(let grant): apply(grant, &step)
-        case .owner(let change): apply(change, &step)
-        case .host(let event): apply(event, &step)
-        case .source(.changed): SourceRule.sourceChanged(&step)
-        case .source(.signedOut(let failure)): SourceRule.sourceSignedOut(&step, failure)
+        case .demand(let demand): apply(demand)
+        case .answer(let answer): apply(answer)
+        case .grant(let grant): apply(grant)
+        case .owner(let change): apply(change)
+        case .host(let event): apply(event)
+        case .source(.changed): sourceChanged()
+        case .source(.signedOut(let failure)): sourceSignedOut(failure)
         case .lifetimeLearned(let lifetime, let issuedAt):
-            AnswerRule.lifetimeLearned(&step, lifetime, ofTokenIssuedAt: issuedAt)
+            lifetimeLearned(lifetime, ofTokenIssuedAt: issuedAt)
         }
     }
 
-    private static func apply(_ demand: Event.Demand, _ step: inout RefreshStep) -> [Effect] {
+    private mutating func apply(_ demand: Event.Demand) -> [Effect] {
         switch demand {
-        case .tokenNeeded: step.mayBeginForCaller ? step.begin() : SignInRule.accessEnded(&step) ?? []
-        case .targetNeeded(let target): TargetRule.targetNeeded(&step, target)
-        case .refreshRequested: step.mayBeginForPerson ? step.begin() : SignInRule.accessEnded(&step) ?? []
-        case .accessTokenRejected(let issuedAt): accessTokenRejected(&step, issuedAt: issuedAt)
-        case .targetRejected(let target): TargetRule.targetRejected(&step, target)
+        case .tokenNeeded: mayBeginForCaller ? begin() : accessEnded() ?? []
+        case .targetNeeded(let target): targetNeeded(target)
+        case .refreshRequested: mayBeginForPerson ? begin() : accessEnded() ?? []
+        case .accessTokenRejected(let issuedAt): accessTokenRejected(issuedAt: issuedAt)
+        case .targetRejected(let target): targetRejected(target)
         }
     }
 
-    private static func apply(_ answer: Event.Answer, _ step: inout RefreshStep) -> [Effect] {
+    private mutating func apply(_ answer: Event.Answer) -> [Effect] {
         switch answer {
         case .tokensIssued(let generation, let issuance):
-            AnswerRule.tokensIssued(&step, for: generation, issuance, of: nil)
+            tokensIssued(for: generation, issuance, of: nil)
         case .targetIssued(let target, let generation, let issuance):
-            AnswerRule.tokensIssued(&step, for: generation, issuance, of: target)
+            tokensIssued(for: generation, issuance, of: target)
         case .targetFailed(let target, let generation, let failure):
-            TargetRule.targetFailed(&step, target, for: generation, failure)
+            targetFailed(target, for: generation, failure)
         case .demandRefused(let generation, let failure):
-            TargetRule.failedBesideGrant(&step, nil, for: generation, failure)
+            failedBesideGrant(nil, for: generation, failure)
         case .refreshFailed(let generation, let failure):
-            FailureRule.refreshFailed(&step, for: generation, failure)
+            refreshFailed(for: generation, failure)
         case .leaseReturned(let generation):
-            SourceRule.leaseReturned(&step, for: generation)
+            leaseReturned(for: generation)
         case .sourceLacking(let generation, let failure):
-            SourceRule.sourceLacking(&step, for: generation, failure)
+            sourceLacking(for: generation, failure)
         }
     }
 
-    private static func apply(_ grant: Event.NewGrant, _ step: inout RefreshStep) -> [Effect] {
+    private mutating func apply(_ grant: Event.NewGrant) -> [Effect] {
         switch grant {
         case .imported(let lifetime):
-            SignInRule.grantImported(&step, refreshTokenLifetime: lifetime)
+            grantImported(refreshTokenLifetime: lifetime)
         case .obtained(let issuance, let hasRefreshToken, let sentAt):
-            SignInRule.grantObtained(&step, issuance, hasRefreshToken, sentAt: sentAt)
+            grantObtained(issuance, hasRefreshToken, sentAt: sentAt)
         case .accessTokenObtained(let issuance, let sentAt):
-            SignInRule.accessTokenObtained(&step, issuance, sentAt: sentAt)
+            accessTokenObtained(issuance, sentAt: sentAt)
         case .proved(let issuance, let sentAt):
-            SignInRule.grantProved(&step, issuance, sentAt: sentAt)
+            grantProved(issuance, sentAt: sentAt)
         }
     }
 
-    private static func apply(_ change: Event.OwnersChange, _ step: inout RefreshStep) -> [Effect] {
+    private mutating func apply(_ change: Event.OwnersChange) -> [Effect] {
         switch change {
-        case .parked: SignInRule.parked(&step)
-        case .unparked: SignInRule.unparked(&step)
-        case .accountUpdated(let asksAnew): accountUpdated(&step, asksAnew: asksAnew)
-        case .signedOut: SignInRule.signedOut(&step)
+        case .parked: parked()
+        case .unparked: unparked()
+        case .accountUpdated(let asksAnew): accountUpdated(asksAnew: asksAnew)
+        case .signedOut: signedOut()
         }
     }
 
-    private static func apply(_ event: Event.HostEvent, _ step: inout RefreshStep) -> [Effect] {
+    private mutating func apply(_ event: Event.HostEvent) -> [Effect] {
         switch event {
-        case .deadlineReached: return deadlineReached(&step)
+        case .deadlineReached: return deadlineReached()
         case .requestContinues:
-            guard case .refreshing = step.state.phase else { return [] }
-            return step.rearm(at: step.now.wall + Lease.duration)
+            guard case .refreshing = state.phase else { return [] }
+            return rearm(at: now.wall + Lease.duration)
         case .requestAbandoned(let crashes):
-            guard case .refreshing(let lease) = step.state.phase else { return [] }
-            return FailureRule.outcomeLost(&step, lease, crashes: crashes)
-        case .connectivityRestored: return FailureRule.connectivityRestored(&step)
-        case .signOutReached: return SignOutRule.reached(&step)
+            guard case .refreshing(let lease) = state.phase else { return [] }
+            return outcomeLost(lease, crashes: crashes)
+        case .connectivityRestored: return connectivityRestored()
+        case .signOutReached: return signOutReached()
         }
     }
 
-    private static func deadlineReached(_ step: inout RefreshStep) -> [Effect] {
-        let now = step.now
-        switch step.state.phase {
+    private mutating func deadlineReached() -> [Effect] {
+        switch state.phase {
         case .signedOut, .parked:
-            return step.rearm(at: nil)
+            return rearm(at: nil)
         case .interactionRequired(let interaction):
-            guard let wait = interaction.timeToAttempt(at: now) else { return step.rearm(at: nil) }
+            guard let wait = interaction.timeToAttempt(at: now) else { return rearm(at: nil) }
             // Another network has moved the deadline.
-            let isElsewhere = interaction.failure.failureClass == .refusedHere && step.isDeadlineOver
-            return wait == .zero || isElsewhere ? step.begin() : step.rearm(at: now.wall + wait)
+            let isElsewhere = interaction.failure.failureClass == .refusedHere && isDeadlineOver
+            return wait == .zero || isElsewhere ? begin() : rearm(at: now.wall + wait)
         case .refreshing(let lease):
             return lease.isOver(at: now)
-                ? FailureRule.outcomeLost(&step, lease) : step.rearm(at: now.wall + lease.remaining(at: now))
+                ? outcomeLost(lease) : rearm(at: now.wall + lease.remaining(at: now))
         case .backingOff(let backOff):
-            let remaining = step.remaining(of: backOff)
-            if remaining == .zero { return step.begin() }
-            step.state.phase = .backingOff(backOff.continued(at: now))
-            return step.rearm(at: now.wall + remaining)
+            let rest = remaining(of: backOff)
+            if rest == .zero { return begin() }
+            state.phase = .backingOff(backOff.continued(at: now))
+            return rearm(at: now.wall + rest)
         case .scheduled:
-            guard step.state.isRefreshable else {
-                return SignInRule.accessEnded(&step) ?? announceEnd(&step)
-                    ?? step.rearm(at: step.scheduledDeadline)
+            guard state.isRefreshable else {
+                return accessEnded() ?? announceEnd()
+                    ?? rearm(at: scheduledDeadline)
             }
-            if step.isRefreshDue { return step.begin() }
-            return announceEnd(&step) ?? step.rearm(at: step.scheduledDeadline)
+            if isRefreshDue { return begin() }
+            return announceEnd() ?? rearm(at: scheduledDeadline)
         }
     }
 
     /// The effects of announcing that the grant ends soon; nil if there is nothing to announce.
-    private static func announceEnd(_ step: inout RefreshStep) -> [Effect]? {
-        guard let times = step.state.refreshToken, times.isExpiring(at: step.now), !times.isEndAnnounced else {
+    private mutating func announceEnd() -> [Effect]? {
+        guard let times = state.refreshToken, times.isExpiring(at: now), !times.isEndAnnounced else {
             return nil
         }
-        step.state.refreshToken?.isEndAnnounced = true
-        step.state.deadline = step.scheduledDeadline
+        state.refreshToken?.isEndAnnounced = true
+        state.deadline = scheduledDeadline
         return [.persist(.unchanged), .publish(.refreshTokenExpiring(expiresAt: times.expiresAt))]
     }
 
-    private static func accessTokenRejected(_ step: inout RefreshStep, issuedAt: Moment?) -> [Effect] {
-        guard let held = step.state.accessToken else { return [] }
+    private mutating func accessTokenRejected(issuedAt: Moment?) -> [Effect] {
+        guard let held = state.accessToken else { return [] }
         // Another refresh may have come first, and this report is about the token before.
-        guard issuedAt.map({ $0 == held.issuedAt }) ?? held.mayBeRejected(at: step.now) else { return [] }
-        step.state.accessToken = nil
-        if let ended = SignInRule.accessEnded(&step) { return ended }
-        guard step.mayBeginForCaller || step.state.phase == .scheduled else { return [.persist(.unchanged)] }
-        return step.begin()
+        guard issuedAt.map({ $0 == held.issuedAt }) ?? held.mayBeRejected(at: now) else { return [] }
+        state.accessToken = nil
+        if let ended = accessEnded() { return ended }
+        guard mayBeginForCaller || state.phase == .scheduled else { return [.persist(.unchanged)] }
+        return begin()
     }
 
-    private static func accountUpdated(_ step: inout RefreshStep, asksAnew: Bool) -> [Effect] {
+    private mutating func accountUpdated(asksAnew: Bool) -> [Effect] {
         // The settings have changed, so we no longer know whether our requests are right.
-        step.state.hasWorked = false
-        step.state.isRotating = nil
-        SignOutRule.keep(&step)
-        switch step.state.phase {
+        state.hasWorked = false
+        state.isRotating = nil
+        keepSignOut()
+        switch state.phase {
         case .backingOff(let backOff) where [.misconfigured, .transient].contains(backOff.kind):
             // The failure is that of the old settings, and says nothing about the new ones. The server's wish still
             // counts.
-            guard step.now.elapsed(since: backOff.failedAt) >= backOff.leastDelay else {
-                return FailureRule.retrySoon(&step) ?? [.persist(.unchanged)]
+            guard now.elapsed(since: backOff.failedAt) >= backOff.leastDelay else {
+                return retrySoon() ?? [.persist(.unchanged)]
             }
-            return tryAfresh(&step)
+            return tryAfresh()
         case .interactionRequired(let interaction)
-        where interaction.reason == .rejectedWithoutReason || asksAnew && step.mayBeMended(interaction):
-            return tryAfresh(&step)
+        where interaction.reason == .rejectedWithoutReason || asksAnew && mayBeMended(interaction):
+            return tryAfresh()
         case .refreshing(var lease):
-            if asksAnew, let interaction = lease.interaction, step.mayBeMended(interaction) { lease.interaction = nil }
-            step.state.phase = .refreshing(lease)
+            if asksAnew, let interaction = lease.interaction, mayBeMended(interaction) { lease.interaction = nil }
+            state.phase = .refreshing(lease)
             return [.persist(.unchanged)]
         case .scheduled:
-            if let times = step.state.accessToken {
-                step.state.accessToken?.refreshAfter = RefreshRule.refreshAfter(
+            if let times = state.accessToken {
+                state.accessToken?.refreshAfter = RefreshRule.refreshAfter(
                     lifetime: times.lifetime,
                     refreshIn: nil,
-                    leadTime: step.policy.leadTime,
-                    jitter: step.jitter
+                    leadTime: policy.leadTime,
+                    jitter: jitter
                 )
                 // The settings may ask for another token now, and a service account can ask at no cost.
-                if step.policy.isServiceAccount { step.state.accessToken?.refreshAfter = RefreshRule.unaskedInterval }
+                if policy.isServiceAccount { state.accessToken?.refreshAfter = RefreshRule.unaskedInterval }
             }
-            step.state.deadline = step.scheduledDeadline
+            state.deadline = scheduledDeadline
             return [.persist(.unchanged)]
         case .signedOut, .backingOff, .interactionRequired, .parked:
             return [.persist(.unchanged)]
@@ -202,50 +203,49 @@ extension RefreshStep {
     }
 }
 
-extension RefreshMachine {
+extension RefreshStep {
     /// Forgets the failures, and lets the next attempt follow at once, also if the access token is still good: only an
     /// attempt shows whether the change has helped.
-    private static func tryAfresh(_ step: inout RefreshStep) -> [Effect] {
-        step.state.failures = 0
-        step.state.phase = .scheduled
-        step.state.accessToken?.refreshAfter = RefreshRule.unaskedInterval
-        return step.rearm(at: step.now.wall)
+    private mutating func tryAfresh() -> [Effect] {
+        state.failures = 0
+        state.phase = .scheduled
+        state.accessToken?.refreshAfter = RefreshRule.unaskedInterval
+        return rearm(at: now.wall)
     }
 }
 
 /// Rules for an account whose token is derived from another account's (RFC 8693).
-private enum SourceRule {
+extension RefreshStep {
     /// Nothing was sent, so nothing has changed; the request is due at once.
-    static func leaseReturned(_ step: inout RefreshStep, for generation: Generation) -> [Effect] {
-        guard case .refreshing(let lease) = step.state.phase, lease.generation == generation else { return [] }
-        step.state.phase = .scheduled
-        return step.rearm(at: step.now.wall)
+    mutating func leaseReturned(for generation: Generation) -> [Effect] {
+        guard case .refreshing(let lease) = state.phase, lease.generation == generation else { return [] }
+        state.phase = .scheduled
+        return rearm(at: now.wall)
     }
 
     /// Waits for a person: until somebody signs in to the other account, no retry helps.
-    static func sourceLacking(
-        _ step: inout RefreshStep,
+    mutating func sourceLacking(
         for generation: Generation,
         _ failure: RefreshFailure
     ) -> [Effect] {
-        guard case .refreshing(let lease) = step.state.phase, lease.generation == generation else { return [] }
-        return FailureRule.requireInteraction(&step, .sourceAccount, failure)
+        guard case .refreshing(let lease) = state.phase, lease.generation == generation else { return [] }
+        return requireInteraction(.sourceAccount, failure)
     }
 
-    static func sourceChanged(_ step: inout RefreshStep) -> [Effect] {
-        guard case .interactionRequired(let interaction) = step.state.phase, interaction.reason == .sourceAccount else {
-            return FailureRule.connectivityRestored(&step)
+    mutating func sourceChanged() -> [Effect] {
+        guard case .interactionRequired(let interaction) = state.phase, interaction.reason == .sourceAccount else {
+            return connectivityRestored()
         }
-        step.state.phase = .scheduled
-        return step.rearm(at: step.now.wall)
+        state.phase = .scheduled
+        return rearm(at: now.wall)
     }
 
     /// The token ends with the account that it is derived from. The new generation makes an answer that is still on its
     /// way a stale one, because it brings a token of the same source.
-    static func sourceSignedOut(_ step: inout RefreshStep, _ failure: RefreshFailure) -> [Effect] {
-        guard step.state.phase != .signedOut else { return [] }
-        let generation = step.state.generation.next
-        step.state = RefreshState(generation: generation, hasWorked: step.state.hasWorked)
-        return [.persist(.erase)] + FailureRule.requireInteraction(&step, .sourceAccount, failure).dropFirst()
+    mutating func sourceSignedOut(_ failure: RefreshFailure) -> [Effect] {
+        guard state.phase != .signedOut else { return [] }
+        let generation = state.generation.next
+        state = RefreshState(generation: generation, hasWorked: state.hasWorked)
+        return [.persist(.erase)] + requireInteraction(.sourceAccount, failure).dropFirst()
     }
 }

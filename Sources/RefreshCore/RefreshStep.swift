@@ -1,7 +1,7 @@
 /// The decision about one event: the account's state while it changes, and everything that the decision depends on.
 ///
-/// The rules (`AnswerRule`, `FailureRule`, `SignInRule`, `TargetRule`) apply the event. This type has what they share:
-/// questions about a state, and the steps that end each rule.
+/// The rules that apply the event are extensions, each in a file of its own (`AnswerRule.swift` and others). Here is what
+/// they share: questions about a state, and the steps that end each rule.
 struct RefreshStep {
     var state: RefreshState
     let policy: RefreshPolicy

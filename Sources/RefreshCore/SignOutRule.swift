@@ -14,32 +14,34 @@ package enum SignOutRule {
     /// How long the wall clock must go undisturbed before it is believed alone. A machine sets its clock by the network
     /// within a minute or two after it starts.
     package static let agreement = Duration.seconds(300)
+}
 
+extension RefreshStep {
     /// The effects of the sign-out if its time is over for certain; nil if it is not, or if `event` brings another grant.
-    static func signedOut(_ step: inout RefreshStep, at event: Event) -> [Effect]? {
+    mutating func signedOut(at event: Event) -> [Effect]? {
         switch event {
         case .grant, .owner(.signedOut): return nil
         case .demand, .answer, .owner, .host, .source, .lifetimeLearned: break
         }
-        guard let times = step.state.signOut else { return nil }
+        guard let times = state.signOut else { return nil }
         let isOver =
-            if let elapsed = step.now.boot.elapsed(since: times.issuedAt.boot) {
+            if let elapsed = now.boot.elapsed(since: times.issuedAt.boot) {
                 elapsed >= times.lifetime
             } else {
-                event == .host(.signOutReached) && step.isSignOutDue
+                event == .host(.signOutReached) && isSignOutDue
             }
-        return isOver ? SignInRule.signedOut(&step, as: .signedOutByItself) : nil
+        return isOver ? signedOut(as: .signedOutByItself) : nil
     }
 
     /// Announces the sign-out. Nobody is told whom the account already calls, or whose account is not in use.
-    static func reached(_ step: inout RefreshStep) -> [Effect] {
-        guard let times = step.state.signOut else { return [] }
-        guard !times.isEndAnnounced, step.now.elapsed(since: times.issuedAt) >= times.announcedAfter else {
+    mutating func signOutReached() -> [Effect] {
+        guard let times = state.signOut else { return [] }
+        guard !times.isEndAnnounced, now.elapsed(since: times.issuedAt) >= times.announcedAfter else {
             // The store's time was wrong, and this mends it.
             return [.persist(.unchanged)]
         }
-        step.state.signOut?.isEndAnnounced = true
-        switch step.state.phase {
+        state.signOut?.isEndAnnounced = true
+        switch state.phase {
         case .scheduled, .refreshing, .backingOff:
             return [.persist(.unchanged), .publish(.signOutNear(at: times.expiresAt))]
         case .interactionRequired, .parked, .signedOut:
@@ -50,11 +52,11 @@ package enum SignOutRule {
     /// Applies a changed `forgetAfter`.
     ///
     /// It counts from the same sign-in. If the sign-out was not counted before, it counts from now.
-    static func keep(_ step: inout RefreshStep) {
-        guard step.state.phase != .signedOut else { return }
-        let known = step.state.signOut
-        let new = step.signOutTimes(from: known?.issuedAt ?? step.now)
-        if new?.lifetime != known?.lifetime { step.state.signOut = new }
+    mutating func keepSignOut() {
+        guard state.phase != .signedOut else { return }
+        let known = state.signOut
+        let new = signOutTimes(from: known?.issuedAt ?? now)
+        if new?.lifetime != known?.lifetime { state.signOut = new }
     }
 }
 

@@ -4,7 +4,7 @@ internal import RefreshCore
 /// The accounts during whose requests a daemon has crashed, until one of their requests ends without that.
 ///
 /// Their requests are sent one at a time, so that another crash shows which one was the cause. That account then waits,
-/// longer after each crash (`FailureRule.outcomeLost`). A request that has exceeded its time limit holds up nobody.
+/// longer after each crash (`RefreshStep.outcomeLost`). A request that has exceeded its time limit holds up nobody.
 /// Requests of all other accounts are sent as usual.
 struct CrashSuspects {
     /// How long a daemon serves the other accounts before it tries the first suspect. If each suspect ends a daemon,
