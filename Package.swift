@@ -463,8 +463,8 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             sources: [
-                "Keys/Sealer.swift", "Keys/StoreKey.swift", "Keys/StoreKeyError.swift", "Rows/PlausibleTime.swift",
-                "Rows/Record.swift", "Rows/StoredSettings.swift", "StoreError.swift", "StoreHolder.swift",
+                "Keys/Sealer.swift", "Keys/StoreKey.swift", "Keys/StoreKeyError.swift", "Rows/Record.swift",
+                "Rows/StoredSettings.swift", "StoreError.swift", "StoreHolder.swift",
             ],
             swiftSettings: strict
         ),

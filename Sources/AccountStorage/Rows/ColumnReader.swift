@@ -7,6 +7,9 @@ struct ColumnReader {
     /// The highest count that is accepted. It is far above any real count, and one can always be added to it.
     private static let highest: Int64 = 1 << 53
 
+    /// The times and lengths of time that columns may hold, in µs: 36,000 years, so that sums of two of them fit 64 bits.
+    private static let plausibleTimes: ClosedRange<Int64> = -(1 << 60)...(1 << 60)
+
     private let row: Row
     private let account: AccountID
     private var index: Int
@@ -34,12 +37,12 @@ struct ColumnReader {
     }
 
     mutating func duration() throws(StoreError) -> Duration? {
-        guard let count = try integer(in: PlausibleTime.range) else { return nil }
+        guard let count = try integer(in: Self.plausibleTimes) else { return nil }
         return .microseconds(count)
     }
 
     mutating func timestamp() throws(StoreError) -> Timestamp? {
-        guard let count = try integer(in: PlausibleTime.range) else { return nil }
+        guard let count = try integer(in: Self.plausibleTimes) else { return nil }
         return Timestamp(microseconds: count)
     }
 

@@ -69,7 +69,13 @@ enum Schema {
             try db.execute(sql: AddressTable.users)
         }
         migrator.registerMigration("no copies of tokens") { db in
-            try TokenCopiesMigration.run(in: db)
+            // An earlier version read copies of access tokens on the socket's thread. Triggers wrote them.
+            if try db.tableExists("token_at_hand") {
+                for event in ["inserted", "updated", "erased", "aside", "outdated", "renamed", "orphaned"] {
+                    try db.execute(sql: "DROP TRIGGER IF EXISTS token_at_hand_\(event)")
+                }
+                try db.dropInPieces("token_at_hand")
+            }
             try db.execute(sql: "PRAGMA user_version = 25")
         }
         migrator.registerMigration("sign-outs by their own time", migrate: signOutTimes)

@@ -107,10 +107,7 @@ package struct BrowserURLs: Sendable {
     }
 
     /// The server's answer to a pushed request.
-    private struct PushedRequest {
-        let uri: String
-        let expiresIn: Duration
-    }
+    private typealias PushedRequest = (uri: String, expiresIn: Duration)
 
     /// Pushes the request. Returns nil if the request goes into the query instead.
     private func push(
@@ -164,7 +161,7 @@ package struct BrowserURLs: Sendable {
         guard let uri = body.fields["request_uri"]?.text, uri.isWord, uri.utf8.count <= 2048 else { return nil }
         // §2.2 recommends 5 to 600 s. If the server does not say, take the shortest.
         let seconds = body.fields["expires_in"]?.seconds ?? 5
-        return PushedRequest(uri: uri, expiresIn: .seconds(Int64(min(max(seconds, 1), 600))))
+        return (uri, .seconds(Int64(min(max(seconds, 1), 600))))
     }
 
     /// The authorization request as one signed token (RFC 9101), for a server that accepts nothing else.

@@ -49,23 +49,6 @@ package struct CodeExchange: Sendable {
     }
 }
 
-/// The input for checking an ID token that came through the browser, without a code.
-package struct IdentityCheck: Sendable {
-    package var client: RequestingClient
-    package var idToken: Secret
-    /// The nonce of the authorization request.
-    package var nonce: Secret?
-    /// The maximum age of the authorization request.
-    package var maxAge: Duration?
-
-    package init(client: RequestingClient, idToken: Secret, nonce: Secret?, maxAge: Duration?) {
-        self.client = client
-        self.idToken = idToken
-        self.nonce = nonce
-        self.maxAge = maxAge
-    }
-}
-
 /// The result of asking for a grant.
 package struct GrantOutcome: Sendable {
     package let result: Result<ObtainedGrant, RefreshFailure>

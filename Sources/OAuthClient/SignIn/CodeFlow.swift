@@ -77,19 +77,23 @@ package struct CodeFlow: Sendable {
     }
 
     /// Checks the ID token of an authorization request that asked for nothing else (OpenID Connect Core §3.2.2.11).
-    @concurrent package func identify(_ request: IdentityCheck) async -> Result<CheckedIDToken, RefreshFailure> {
+    ///
+    /// - Parameters:
+    ///   - nonce: that of the authorization request.
+    ///   - maxAge: the maximum age of the authorization request.
+    @concurrent package func identify(
+        _ idToken: Secret,
+        as client: RequestingClient,
+        nonce: Secret?,
+        maxAge: Duration?
+    ) async -> Result<CheckedIDToken, RefreshFailure> {
         do throws(RefreshFailure) {
-            let metadata = try await servers.metadata(for: request.client)
-            let binding = IDTokenCheck.Binding(
-                nonce: request.nonce,
-                maxAge: request.maxAge,
-                scopes: [],
-                isDemanded: true
-            )
-            let check = IDTokenCheck(request.client, binding, metadata, cache: servers.keySets)
+            let metadata = try await servers.metadata(for: client)
+            let binding = IDTokenCheck.Binding(nonce: nonce, maxAge: maxAge, scopes: [], isDemanded: true)
+            let check = IDTokenCheck(client, binding, metadata, cache: servers.keySets)
             try await check.prepare()
-            let claims = try await check.claims(ofFrontChannel: request.idToken, now: servers.configuration.now())
-            return .success(CheckedIDToken(request.idToken, claims))
+            let claims = try await check.claims(ofFrontChannel: idToken, now: servers.configuration.now())
+            return .success(CheckedIDToken(idToken, claims))
         } catch {
             return .failure(error)
         }

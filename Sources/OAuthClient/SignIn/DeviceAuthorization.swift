@@ -1,41 +1,6 @@
 package import OAuthMessages
 package import RefreshCore
 
-/// The input for requesting a device code (RFC 8628 §3.1).
-package struct DeviceAuthorizationRequest: Sendable {
-    package var client: RequestingClient
-    /// The scopes to ask for; nil for the account's scopes, or else the profile's.
-    package var scopes: [String]?
-
-    package init(
-        client: RequestingClient,
-        scopes: [String]? = nil
-    ) {
-        self.client = client
-        self.scopes = scopes
-    }
-
-    /// Parameters of authorization requests that are useful without a browser. Servers should ignore others (RFC 6749
-    /// §3.1), but Google does not.
-    private static let extras: Set = ["audience", "resource", "claims", "acr_values"]
-
-    var fields: [(name: String, value: String)] {
-        let (profile, registration) = (client.profile, client.registration)
-        let scopes = client.scopes(scopes)
-        let scope = scopes.joined(separator: profile?.scopeSeparator ?? " ")
-        let extra = (profile?.signIn.authorizationParameters ?? [:])
-            .merging(registration.target) { _, target in target }
-            .merging(registration.authorizationParameters) { _, account in account }
-            .filter { Self.extras.contains($0.key) }
-        // Some servers require client_id here, whatever the method (Google, Entra).
-        return [("client_id", registration.clientID)]
-            + (scopes.isEmpty ? [] : [(profile?.signIn.scopeParameter ?? "scope", scope)])
-            + extra.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-            // RFC 9396 §4: the details may be sent wherever scopes are.
-            + (registration.authorizationDetails.map { [("authorization_details", $0)] } ?? [])
-    }
-}
-
 /// The code that a person types, the address to type it at, and the device code to poll with (RFC 8628 §3.2).
 package struct DeviceAuthorization: Sendable {
     package let deviceCode: Secret
@@ -47,31 +12,6 @@ package struct DeviceAuthorization: Sendable {
     package let expiresIn: Duration
     /// How long to wait between two polls.
     package let interval: Duration
-}
-
-/// The input of one poll with a device code (RFC 8628 §3.4).
-package struct DevicePoll: Sendable {
-    package var client: RequestingClient
-    package var deviceCode: Secret
-    /// The scopes of the request; nil for the account's or the profile's.
-    package var scopes: [String]?
-
-    package init(
-        client: RequestingClient,
-        deviceCode: Secret,
-        scopes: [String]? = nil
-    ) {
-        self.client = client
-        self.deviceCode = deviceCode
-        self.scopes = scopes
-    }
-
-    var fields: [(name: String, value: String)] {
-        [
-            ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", deviceCode.reveal()),
-            ("client_id", client.registration.clientID),
-        ] + client.registration.targetFields
-    }
 }
 
 /// The server's answer to a poll (RFC 8628 §3.5).
@@ -97,58 +37,88 @@ package struct DeviceFlow: Sendable {
     let tokens: TokenEndpoint
     let people: PersonLookup
 
-    /// Requests a device code, which a person confirms in any browser.
+    /// Parameters of authorization requests that are useful without a browser. Servers should ignore others (RFC 6749
+    /// §3.1), but Google does not.
+    private static let extras: Set = ["audience", "resource", "claims", "acr_values"]
+
+    /// The body of RFC 8628 §3.1.
+    static func fields(of client: RequestingClient, _ scopes: [String]) -> [(name: String, value: String)] {
+        let (profile, registration) = (client.profile, client.registration)
+        let scope = scopes.joined(separator: profile?.scopeSeparator ?? " ")
+        let extra = (profile?.signIn.authorizationParameters ?? [:])
+            .merging(registration.target) { _, target in target }
+            .merging(registration.authorizationParameters) { _, account in account }
+            .filter { Self.extras.contains($0.key) }
+        // Some servers require client_id here, whatever the method (Google, Entra).
+        return [("client_id", registration.clientID)]
+            + (scopes.isEmpty ? [] : [(profile?.signIn.scopeParameter ?? "scope", scope)])
+            + extra.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+            // RFC 9396 §4: the details may be sent wherever scopes are.
+            + (registration.authorizationDetails.map { [("authorization_details", $0)] } ?? [])
+    }
+
+    /// Requests a device code (RFC 8628 §3.1), which a person confirms in any browser.
+    ///
+    /// - Parameter scopes: the scopes to ask for; nil for the account's scopes, or else the profile's.
     @concurrent package func authorize(
-        _ request: DeviceAuthorizationRequest
+        _ client: RequestingClient,
+        scopes: [String]? = nil
     ) async -> Result<DeviceAuthorization, RefreshFailure> {
         do throws(RefreshFailure) {
-            let metadata = try await servers.metadata(for: request.client)
-            let asked = DeviceAuthorizationRequest(
-                client: request.client,
-                scopes: request.client.scopes(request.scopes, offeredBy: metadata)
-            )
+            let metadata = try await servers.metadata(for: client)
+            let fields = Self.fields(of: client, client.scopes(client.scopes(scopes, offeredBy: metadata)))
             guard let endpoint = metadata.endpoints.deviceAuthorization else {
                 let name = "device_authorization_endpoint"
-                throw request.client.lacking(
+                throw client.lacking(
                     name,
                     "the server has no device authorization endpoint, or does not publish it",
                     in: metadata,
                     finding: .noDeviceEndpoint
                 )
             }
-            var post = servers.post(from: request.client, to: endpoint, metadata)
+            var post = servers.post(from: client, to: endpoint, metadata)
             post.role = .deviceAuthorization
-            let conclusion = await post.run(asked.fields) { (200...299).contains($0.status) && $1.holdsAnswer }
+            let conclusion = await post.run(fields) { (200...299).contains($0.status) && $1.holdsAnswer }
             if conclusion.row == nil, let body = conclusion.body {
-                return .success(try DeviceAuthorization(body, for: request.client))
+                return .success(try DeviceAuthorization(body, for: client))
             }
-            return .failure(request.client.failure(conclusion, hiding: [], now: servers.configuration.now()))
+            return .failure(client.failure(conclusion, hiding: [], now: servers.configuration.now()))
         } catch {
             return .failure(error)
         }
     }
 
-    /// Asks the server once whether the person has confirmed.
-    @concurrent package func poll(_ request: DevicePoll) async -> DevicePollOutcome {
-        let client = request.client
+    /// Asks the server once whether the person has confirmed (RFC 8628 §3.4).
+    ///
+    /// - Parameter scopes: the scopes of the request; nil for the account's or the profile's.
+    @concurrent package func poll(
+        _ deviceCode: Secret,
+        as client: RequestingClient,
+        scopes: [String]? = nil
+    ) async -> DevicePollOutcome {
+        let fields =
+            [
+                (name: "grant_type", value: "urn:ietf:params:oauth:grant-type:device_code"),
+                ("device_code", deviceCode.reveal()), ("client_id", client.registration.clientID),
+            ] + client.registration.targetFields
         do throws(RefreshFailure) {
             let metadata = try await servers.metadata(for: client)
             let check = IDTokenCheck(
                 client,
-                IDTokenCheck.Binding(scopes: client.scopes(request.scopes, offeredBy: metadata)),
+                IDTokenCheck.Binding(scopes: client.scopes(scopes, offeredBy: metadata)),
                 metadata,
                 cache: servers.keySets
             )
             // The poll that brings the tokens spends the code. So the keys must be fetched before it.
             try await check.prepare()
-            let grant = TokenEndpoint.GrantRequest(fields: request.fields, secrets: [request.deviceCode])
+            let grant = TokenEndpoint.GrantRequest(fields: fields, secrets: [deviceCode])
             let conclusion = await tokens.send(grant, as: client, metadata) { DevicePollWord($0) != nil }
             if let word = conclusion.body.flatMap(DevicePollWord.init), conclusion.row == nil {
-                return outcome(word, conclusion, request)
+                return outcome(word, client.failure(conclusion, hiding: [deviceCode], now: servers.configuration.now()))
             }
             guard conclusion.row == nil else {
                 return .failed(
-                    client.failure(conclusion, hiding: [request.deviceCode], now: servers.configuration.now())
+                    client.failure(conclusion, hiding: [deviceCode], now: servers.configuration.now())
                 )
             }
             let outcome = await tokens.conclude(conclusion, of: grant, as: client, metadata, check)
@@ -159,27 +129,16 @@ package struct DeviceFlow: Sendable {
         }
     }
 
-    private func outcome(
-        _ word: DevicePollWord,
-        _ conclusion: AuthenticatedPost.Conclusion,
-        _ request: DevicePoll
-    ) -> DevicePollOutcome {
+    private func outcome(_ word: DevicePollWord, _ failure: RefreshFailure) -> DevicePollOutcome {
         switch word {
-        case .pending:
-            return .pending
-        case .slowDown:
-            return .slowDown
-        case .expired:
-            return .expired
+        case .pending: return .pending
+        case .slowDown: return .slowDown
+        case .expired: return .expired
         case .denied:
-            var failure = request.client.failure(
-                conclusion,
-                hiding: [request.deviceCode],
-                now: servers.configuration.now()
-            )
-            failure.failureClass = .userRequired
-            failure.detail.summary = "the person declined"
-            return .denied(failure)
+            var denied = failure
+            denied.failureClass = .userRequired
+            denied.detail.summary = "the person declined"
+            return .denied(denied)
         }
     }
 }

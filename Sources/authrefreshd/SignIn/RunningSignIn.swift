@@ -335,10 +335,6 @@ extension RunningSignIn {
         return exchange
     }
 
-    func identityCheck(of idToken: Secret, as asking: RequestingClient) -> IdentityCheck {
-        IdentityCheck(client: asking, idToken: idToken, nonce: nonce(for: asking), maxAge: request.maxAge)
-    }
-
     /// Fields that came with an earlier code and may not come again. For example, Apple sends the person's name only at
     /// the first sign-in.
     private var toldBefore: [String: String] {
@@ -398,7 +394,7 @@ extension RunningSignIn {
     /// The nonce of the request; nil if there will be no ID token. The ID token repeats it (OpenID Connect Core
     /// §3.1.2.1), so it is sent if the scopes contain `openid`, or if the profile requires an ID token. Apple issues ID
     /// tokens without that scope.
-    private func nonce(for asking: RequestingClient) -> Secret? {
+    func nonce(for asking: RequestingClient) -> Secret? {
         guard !request.demandsIDToken else { return request.nonce ?? secrets.nonce }
         let scopes = asking.scopes(request.scopes)
         // Without scopes, all scopes that the server offers are requested, including "openid".

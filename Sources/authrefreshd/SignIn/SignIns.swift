@@ -477,8 +477,7 @@ final class SignIns {
     }
 
     private func prepareDevice(_ signIn: RunningSignIn, as asking: RequestingClient) async -> [SignInEffect] {
-        let request = DeviceAuthorizationRequest(client: asking, scopes: signIn.request.scopes)
-        switch await client.devices.authorize(request) {
+        switch await client.devices.authorize(asking, scopes: signIn.request.scopes) {
         case .failure(let failure): return preparationFailed(failure, of: signIn.id)
         case .success(let device):
             change(signIn.id) { $0.invitation = RunningSignIn.Invitation(device) }
@@ -498,7 +497,8 @@ final class SignIns {
     /// Validates the ID token, if only that was requested.
     func identify(_ idToken: Secret, of id: String, as asking: RequestingClient) async -> [SignInEffect] {
         guard let signIn = named(id) else { return [] }
-        switch await client.codes.identify(signIn.identityCheck(of: idToken, as: asking)) {
+        let (nonce, maxAge) = (signIn.nonce(for: asking), signIn.request.maxAge)
+        switch await client.codes.identify(idToken, as: asking, nonce: nonce, maxAge: maxAge) {
         case .failure(let failure): return tell(.exchangeFailed(failure), toAttempt: id)
         case .success(let checked):
             change(id) { $0.idToken = checked }
@@ -511,8 +511,7 @@ final class SignIns {
     func poll(_ id: String, as asking: RequestingClient) async -> Answered {
         guard let signIn = named(id), let device = signIn.invitation?.device else { return ([], nil) }
         let sentAt = timebase.now()
-        let request = DevicePoll(client: asking, deviceCode: device.deviceCode, scopes: signIn.request.scopes)
-        let outcome = await client.devices.poll(request)
+        let outcome = await client.devices.poll(device.deviceCode, as: asking, scopes: signIn.request.scopes)
         if case .obtained(let outcome) = outcome { return obtained(outcome, of: signIn, sentAt: sentAt) }
         return (outcome.answer.map { tell(.pollEnded($0), toAttempt: id) } ?? [], nil)
     }

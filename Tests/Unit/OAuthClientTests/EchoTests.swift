@@ -62,10 +62,10 @@ struct EchoTests {
             )
         },
         Question("device authorization", sends: ["client-secret-word"]) { client, asking, _ in
-            await client.devices.authorize(DeviceAuthorizationRequest(client: asking, scopes: nil))
+            await client.devices.authorize(asking)
         },
         Question("device poll", sends: ["client-secret-word", "device-code-word"]) { client, asking, _ in
-            await client.devices.poll(DevicePoll(client: asking, deviceCode: Secret("device-code-word")))
+            await client.devices.poll(Secret("device-code-word"), as: asking)
         },
         Question("revocation", sends: ["client-secret-word", "refresh-token-word"]) { client, asking, _ in
             await client.revoke(

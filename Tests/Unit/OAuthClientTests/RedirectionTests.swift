@@ -49,9 +49,9 @@ struct RedirectionTests {
             )
             return await oauth.codes.exchange(request).grant != nil
         case .device:
-            return (try? await oauth.devices.authorize(DeviceAuthorizationRequest(client: client)).get()) != nil
+            return (try? await oauth.devices.authorize(client).get()) != nil
         case .poll:
-            guard case .failed = await oauth.devices.poll(DevicePoll(client: client, deviceCode: Secret("d1"))) else {
+            guard case .failed = await oauth.devices.poll(Secret("d1"), as: client) else {
                 return true
             }
             return false

@@ -99,8 +99,8 @@ import TextEncodings
     @Test(arguments: try RecordedProvider.all().filter { $0.device != nil })
     func `a device code is read`(_ recording: RecordedProvider) async throws {
         try await play(recording) { client, profile, issuer, _ in
-            let request = DeviceAuthorizationRequest(client: requestingClient(recording, profile, issuer))
-            let codes = try await client.devices.authorize(request).get()
+            let asking = requestingClient(recording, profile, issuer)
+            let codes = try await client.devices.authorize(asking).get()
             #expect(codes.userCode == recording.device?.userCode)
             #expect(codes.verificationURI == recording.device?.verification)
             #expect(codes.deviceCode == Secret("d1"))

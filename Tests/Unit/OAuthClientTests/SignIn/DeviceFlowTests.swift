@@ -6,13 +6,11 @@ import Testing
 
 /// Device codes (RFC 8628).
 struct DeviceFlowTests {
-    private func request(_ origin: String, profile: ProviderProfile? = nil) throws -> DeviceAuthorizationRequest {
-        DeviceAuthorizationRequest(
-            client: try requestingClient(
-                at: origin,
-                registration: ClientRegistration(clientID: "client", scopes: ["openid", "mail"]),
-                profile: profile
-            )
+    private func request(_ origin: String, profile: ProviderProfile? = nil) throws -> RequestingClient {
+        try requestingClient(
+            at: origin,
+            registration: ClientRegistration(clientID: "client", scopes: ["openid", "mail"]),
+            profile: profile
         )
     }
 
@@ -28,7 +26,7 @@ struct DeviceFlowTests {
         return try await withServer(script) { server in
             try await withClient { client in
                 var request = try request(server.origin, profile: profile)
-                request.client.registration.refreshParameters = parameters
+                request.registration.refreshParameters = parameters
                 let result = await client.devices.authorize(request)
                 return (result, server.requests.first { $0.line == "POST /device" })
             }
@@ -55,8 +53,10 @@ struct DeviceFlowTests {
 
     @Test func `authorization details are sent with the device request, too`() throws {
         var request = try request("https://as.example")
-        request.client.registration.authorizationDetails = #"[{"type":"accounts"}]"#
-        #expect(request.fields.contains { $0 == ("authorization_details", #"[{"type":"accounts"}]"#) })
+        request.registration.authorizationDetails = #"[{"type":"accounts"}]"#
+        #expect(
+            DeviceFlow.fields(of: request, []).contains { $0 == ("authorization_details", #"[{"type":"accounts"}]"#) }
+        )
     }
 
     @Test func `Google's names, absent numbers and absurd numbers are handled`() async throws {
@@ -148,12 +148,10 @@ struct DeviceFlowTests {
         return try await withServer(script) { server in
             try await withClient { client in
                 await client.devices.poll(
-                    DevicePoll(
-                        client: try requestingClient(
-                            at: server.origin,
-                            registration: ClientRegistration(clientID: "client", scopes: ["openid"])
-                        ),
-                        deviceCode: Secret("d1")
+                    Secret("d1"),
+                    as: try requestingClient(
+                        at: server.origin,
+                        registration: ClientRegistration(clientID: "client", scopes: ["openid"])
                     )
                 )
             }

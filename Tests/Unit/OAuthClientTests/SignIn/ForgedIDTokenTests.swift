@@ -153,13 +153,10 @@ struct ForgedIDTokenTests {
             let text = input.joined(separator: ".")
             let token = text + "." + Base64URL.encode(try signature(signer, Data(text.utf8)))
             let exchange = try codeExchange(at: server.origin)
-            let check = IdentityCheck(
-                client: exchange.client,
-                idToken: Secret(token),
-                nonce: exchange.nonce,
-                maxAge: nil
-            )
-            return try await withClient { await $0.codes.identify(check) }
+            let (asking, nonce) = (exchange.client, exchange.nonce)
+            return try await withClient {
+                await $0.codes.identify(Secret(token), as: asking, nonce: nonce, maxAge: nil)
+            }
         }
     }
 

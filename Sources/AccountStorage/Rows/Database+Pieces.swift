@@ -1,17 +1,5 @@
 import GRDB
 
-/// Migrates schema 24 to 25: removes the copies of access tokens that an earlier version read on the socket's thread,
-/// and the triggers that wrote them.
-enum TokenCopiesMigration {
-    static func run(in db: Database) throws {
-        guard try db.tableExists("token_at_hand") else { return }
-        for event in ["inserted", "updated", "erased", "aside", "outdated", "renamed", "orphaned"] {
-            try db.execute(sql: "DROP TRIGGER IF EXISTS token_at_hand_\(event)")
-        }
-        try db.dropInPieces("token_at_hand")
-    }
-}
-
 extension Database {
     private static let rowsPerPiece = 10_000
 
