@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import Basics
 
 @testable internal import authctl
