@@ -444,7 +444,7 @@ let package = Package(
         ),
         .testTarget(
             name: "authdemoTests",
-            dependencies: ["AuthRefreshInterface", "Basics", "authctl", "authdemo", "authrefreshd"],
+            dependencies: ["authctl", "authdemo", "authrefreshd"],
             path: "Tests/Unit/authdemoTests",
             swiftSettings: strict
         ),

@@ -48,7 +48,7 @@ struct IssuerCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let signals = SignalWatch([SIGINT, SIGTERM])
+        let signals = AsyncStream.signals([SIGINT, SIGTERM])
         let policy = GrantPolicy(
             accessTokenLifetime: lifetime.duration,
             isRotating: rotation,
@@ -61,15 +61,15 @@ struct IssuerCommand: AsyncParsableCommand {
         do {
             url = try await issuer.start()
         } catch {
-            StandardError.report(error)
+            error.report()
             throw ExitCode.failure
         }
-        guard StandardOutput.write(url + "\n") else {
+        guard FileHandle.standardOutput.print(url + "\n") else {
             await issuer.shutdown()
-            StandardError.report(.cannotWriteOutput)
+            DemoError.cannotWriteOutput.report()
             throw ExitCode.failure
         }
-        for await _ in signals.signals { break }
+        for await _ in signals { break }
         await issuer.shutdown()
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 
 /// `authdemo run`.
 struct RunCommand: AsyncParsableCommand {
@@ -12,14 +13,14 @@ struct RunCommand: AsyncParsableCommand {
               authdemo run --once --lifetime 5s
 
             Starts an authorization server and authrefreshd in a temporary folder, and removes the folder at the end. \
-            It does not read or change your own files. On a terminal it draws a table in place, and stays until Ctrl-C.
+            It does not read or change your own files. Without --once it stays open until Ctrl-C.
 
             Exit status: 0 if every step gave the expected result, 1 if a step failed, 130 if it was interrupted \
             before the end.
             """
     )
 
-    @Flag(help: "Show everything once without a pause, print lines, and end.")
+    @Flag(help: "Show everything once without a pause, and end.")
     var once = false
 
     @Option(help: ArgumentHelp("How long access tokens live (default: 20s; with --once: 8s).", valueName: "time"))
@@ -45,8 +46,21 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         let lifetime = lifetime ?? WholeSeconds(count: once ? 8 : 20)
         let ending = await Show.play(
-            ShowPlan(isUnattended: once, lifetime: lifetime.duration, programFolder: programs ?? Programs.ownFolder)
+            isUnattended: once,
+            lifetime: lifetime.duration,
+            programs: programs ?? Self.ownFolder
         )
         guard ending == 0 else { throw ExitCode(ending) }
+    }
+
+    /// The folder of this program, where the build also puts the others. It is in the form that the user typed, because
+    /// the viewer is told to run a command from there.
+    private static var ownFolder: String {
+        let name = CommandLine.arguments[0]
+        guard !name.contains("/") else {
+            return URL(filePath: name).standardizedFileURL.deletingLastPathComponent().path
+        }
+        let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? name
+        return URL(filePath: path).deletingLastPathComponent().path
     }
 }

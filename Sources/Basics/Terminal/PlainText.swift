@@ -36,10 +36,6 @@ package enum PlainText {
         }
     }
 
-    package static func cut(_ text: String, to width: Int) -> String {
-        TerminalWidth.of(text) <= width ? text : TerminalWidth.prefix(of: text, columns: max(0, width - 1)) + "…"
-    }
-
     package static func pad(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - TerminalWidth.of(text)))
     }

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import authdemo
+
 /// The show as people run it, with the real daemon and with faulty ones.
 @Suite struct ShowTests {
     @Test func `an unattended show plays its whole story in order and leaves nothing behind`() async throws {
@@ -104,5 +106,15 @@ import Testing
         #expect(outcome.status == 0)
         #expect(outcome.output.hasPrefix("http://127.0.0.1:"))
         #expect(outcome.output.split(separator: "\n").count == 1)
+    }
+
+    @Test(arguments: [("20s", 20), ("5m", 300), ("1h", 3600), ("7", 7)])
+    func `durations are read with their unit`(text: String, seconds: Int) {
+        #expect(WholeSeconds(argument: text)?.count == seconds)
+    }
+
+    @Test(arguments: ["", "s", "-5s", "+5", "1.5s", "5 s", "99999999999999999999s", "9223372036854775807h", "10d"])
+    func `anything else is not a duration`(text: String) {
+        #expect(WholeSeconds(argument: text) == nil)
     }
 }

@@ -1,8 +1,10 @@
 internal import DemoIssuer
 internal import Foundation
 
-/// The temporary folder of a show, and an environment that keeps the daemon inside it.
+/// A show's programs, its temporary folder, and an environment that keeps the daemon inside it.
 struct Stage: Sendable {
+    let daemon: String
+    let authctl: String
     let folder: String
 
     /// A socket's path may have 107 bytes. A longer folder for temporary files is not used.
@@ -10,8 +12,15 @@ struct Stage: Sendable {
 
     /// Creates the folder, for its owner only.
     ///
-    /// - Throws: if it cannot be created.
-    init() throws(DemoError) {
+    /// - Parameter programs: the folder of `authrefreshd` and `authctl`.
+    /// - Throws: if a program is missing, or if the folder cannot be created.
+    init(programs: String) throws(DemoError) {
+        let base = URL(filePath: programs).standardizedFileURL
+        daemon = base.appending(path: "authrefreshd").path
+        authctl = base.appending(path: "authctl").path
+        for path in [daemon, authctl] where !FileManager.default.isExecutableFile(atPath: path) {
+            throw DemoError("there is no program '\(path)'")
+        }
         let wished = FileManager.default.temporaryDirectory.path
         let parent = wished.utf8.count <= Self.longestParent ? wished : "/tmp"
         let name = "authdemo-" + String(UInt32.random(in: 0...UInt32.max), radix: 36)
