@@ -18,8 +18,8 @@ struct AuthbenchCommand: AsyncParsableCommand {
             and the simpler one in turn, and compares medians. Read the ratios and not the absolute times: on a busy \
             machine, the ratios change less.
 
-            authbench measures the programs in its own folder. 'Tests/bench' builds them as 'systemd/install' does, and starts it. "build" compiles everything again, \
-            and runs only if you name it.
+            authbench measures the programs in its own folder. 'Tests/bench' builds them as 'systemd/install' does, and \
+            starts it.
 
             Exit status: 0 every limit is met, 1 a limit is missed, 2 a bench could not run.
 
@@ -27,7 +27,7 @@ struct AuthbenchCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The benches to run; all but \"build\" if none is named.", valueName: "name"))
+    @Argument(help: ArgumentHelp("The benches to run; all if none is named.", valueName: "name"))
     var names: [Bench] = []
 
     @Flag(help: "Print one JSON object a line instead of the table.")
@@ -42,7 +42,7 @@ struct AuthbenchCommand: AsyncParsableCommand {
         var report = Report(isJSON: json)
         do {
             let workshop = try await Workshop(effort: short ? .short : .full)
-            for bench in names.isEmpty ? Bench.allCases.filter({ $0 != .build }) : names {
+            for bench in names.isEmpty ? Bench.allCases : names {
                 report.begin(bench)
                 for figure in try await bench.measure(in: workshop) { report.add(figure) }
             }

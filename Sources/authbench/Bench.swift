@@ -7,7 +7,6 @@ enum Bench: String, CaseIterable, Sendable {
     case refreshRate = "refresh-rate"
     case rotate
     case refusal
-    case build
 
     /// The summary for the help text.
     var summary: String {
@@ -19,7 +18,6 @@ enum Bench: String, CaseIterable, Sendable {
         case .refreshRate: "refreshes per second over TLS"
         case .rotate: "one forced refresh with rotation"
         case .refusal: "refusals of a program that is not on the account's list"
-        case .build: "clean builds of the quickstart, part by part, and of the release"
         }
     }
 
@@ -41,7 +39,6 @@ enum Bench: String, CaseIterable, Sendable {
         case .refreshRate: "The daemon's HTTP client alone, with the same server. It stores nothing and tells nobody."
         case .rotate: "One exchange by the same HTTP client, and two writes that wait for the disk."
         case .refusal: "The account with the quicker refusal, of one that has a token and one that has none."
-        case .build: "None. This bench has no limit."
         }
     }
 
@@ -57,7 +54,6 @@ enum Bench: String, CaseIterable, Sendable {
         case .refreshRate: try await RefreshRateBench(workshop: workshop).figures()
         case .rotate: try await RotateBench(workshop: workshop).figures()
         case .refusal: try await RefusalBench(workshop: workshop).figures()
-        case .build: try await BuildBench(workshop: workshop).figures()
         }
     }
 }

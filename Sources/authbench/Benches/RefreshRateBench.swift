@@ -101,7 +101,7 @@ struct RefreshRateBench {
         var machine = RefreshMachine(state: RefreshState(), policy: .open)
         _ = machine.handle(.grant(.imported(refreshTokenLifetime: nil)), at: due, jitter: 0.5)
         let identifier = try Issuer(url: issuer.url)
-        try StoreFilling.fill(stage.stateDirectory, count: grants.count) { number in
+        try FilledStore.fill(stage.stateDirectory, count: grants.count) { number in
             NewAccount(
                 Account(
                     name: try FilledStore.accountName(number),

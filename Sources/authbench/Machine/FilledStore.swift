@@ -1,11 +1,16 @@
 internal import AccountStorage
+internal import AuthRefreshInterface
 internal import Glibc
 internal import RefreshCore
 internal import Systemd
 internal import TestSupport
+internal import TextEncodings
 
 /// A daemon's folders with a store of fresh accounts, for a daemon that answers calls and does not refresh.
 final class FilledStore: Sendable {
+    /// How many accounts are in one transaction. Its log stays below SQLite's checkpoint.
+    private static let batch = 10_000
+
     let stage: DaemonStage
     let accounts: Int
 
@@ -32,7 +37,7 @@ final class FilledStore: Sendable {
             createdAt: Timestamp(microseconds: WallClock.now()),
             state: state
         )
-        try StoreFilling.fill(stage.stateDirectory, count: accounts) { number in
+        try Self.fill(stage.stateDirectory, count: accounts) { number in
             var account = template
             account.name = try Self.accountName(number)
             account.tokens = StoredTokens(
@@ -75,14 +80,8 @@ final class FilledStore: Sendable {
         _ = machine.handle(.answer(.tokensIssued(machine.state.generation, issuance)), at: now, jitter: 0.5)
         return machine.state
     }
-}
 
-/// Fills stores with the daemon's own code, without a daemon.
-enum StoreFilling {
-    /// How many accounts are in one transaction. Its log stays below SQLite's checkpoint.
-    private static let batch = 10_000
-
-    /// Fills a store.
+    /// Fills a store with the daemon's own code, without a daemon.
     ///
     /// - Throws: `cannotFillStore`.
     static func fill(_ stateDirectory: String, count: Int, account: (Int) throws -> NewAccount) throws {
@@ -100,5 +99,30 @@ enum StoreFilling {
         } catch let error as StoreKeyError {
             throw BenchError.cannotFillStore("\(error)")
         }
+    }
+
+    /// `AcquireToken` as authctl sends it, without the seven digits of the account's name.
+    static var requestParts: (head: String, tail: String) {
+        ("{\"method\":\"\(Method.acquireToken.rawValue)\",\"parameters\":{\"account\":\"account", "\"}}")
+    }
+
+    static func request(_ number: Int) -> String {
+        let parts = requestParts
+        return parts.head + name(number).dropFirst("account".count) + parts.tail
+    }
+
+    /// The running daemon's reply for the first account: the whole message without its NUL.
+    func reply() async throws -> String {
+        let reply = try await onOwnThread { [stage] in
+            var connection = try VarlinkConnection(path: stage.socket)
+            let parameters = "{\"account\":\"\(Self.name(0))\"}"
+            return try connection.call(
+                Method.acquireToken.rawValue,
+                parameters: parameters,
+                timeoutMilliseconds: 10_000
+            )
+        }
+        guard reply.error == nil else { throw BenchError.failedToServe(reply.parameters.text) }
+        return "{\"parameters\":\(reply.parameters.text)}"
     }
 }

@@ -1,4 +1,5 @@
 internal import DemoIssuer
+internal import Glibc
 internal import NIOCore
 internal import NIOSSL
 internal import TestSupport
@@ -38,7 +39,7 @@ struct LocalIssuer: Sendable {
             clients: [DemoClient(id: Self.clientID), OIDCAgent.client],
             policy: GrantPolicy(accessTokenLifetime: tokenLifetime),
             // The issuer assumes that its URL is plain HTTP. A port that is known in advance gives it the right URL.
-            port: try FreePort.any()
+            port: try Self.freePort()
         )
         configuration.issuer = "https://localhost:\(configuration.port)"
         configuration.prepareConnection = { channel in
@@ -47,6 +48,14 @@ struct LocalIssuer: Sendable {
         issuer = DemoIssuer(configuration: configuration)
         url = try await issuer.start()
         caFile = certificate
+    }
+
+    private static func freePort() throws -> Int {
+        guard let (descriptor, port) = try? LoopbackSocket.listening() else {
+            throw BenchError.failedToServe("there is no free TCP port")
+        }
+        close(descriptor)
+        return Int(port)
     }
 
     /// The refresh token of a grant for a new subject.
