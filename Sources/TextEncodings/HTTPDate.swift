@@ -113,8 +113,9 @@ package enum HTTPDate {
         return "\(weekday), \(twoDigits(date.day)) \(months[date.month - 1]) \(date.year) \(clock) GMT"
     }
 
-    // Counts in 400-year eras of years that begin in March, so that the leap day is the last day of a year.
-    private static func civilDate(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+    /// The date in the proleptic Gregorian calendar. Counts in 400-year eras of years that begin in March, so that the
+    /// leap day is the last day of a year.
+    static func civilDate(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468  // days from 0000-03-01 to 1970-01-01
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097

@@ -12,33 +12,16 @@ package enum UTCStamp {
     package static func text(_ instant: Int64) -> String? {
         let seconds = instant / microseconds
         guard instant >= 0, seconds <= last else { return nil }
-        let (year, month, date) = civil(seconds / day)
-        let rest = seconds % day
+        let date = HTTPDate.civilDate(daysSince1970: Int(seconds / day))
+        let rest = Int(seconds % day)
         let fraction = instant % microseconds
-        var text = padded(year, 4) + "-" + padded(month, 2) + "-" + padded(date, 2)
+        var text = padded(date.year, 4) + "-" + padded(date.month, 2) + "-" + padded(date.day, 2)
         text += "T" + padded(rest / 3600, 2) + ":" + padded(rest / 60 % 60, 2) + ":" + padded(rest % 60, 2)
-        if fraction > 0 { text += "." + padded(fraction, 6) }
+        if fraction > 0 { text += "." + padded(Int(fraction), 6) }
         return text + "Z"
     }
 
-    /// The Gregorian date of a day since 1970. Years begin in March here, so that the leap day is the last day of a
-    /// year.
-    private static func civil(_ day: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        // Days from 0000-03-01 to 1970-01-01. The calendar repeats itself every 400 years.
-        let shifted = day + 719_468
-        let (era, ofEra) = (shifted / 146_097, shifted % 146_097)
-        let year = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
-        let ofYear = ofEra - (365 * year + year / 4 - year / 100)
-        // From March on, five months have 153 days.
-        let month = (5 * ofYear + 2) / 153
-        let isNextYear = month >= 10
-        return (
-            era * 400 + year + (isNextYear ? 1 : 0), isNextYear ? month - 9 : month + 3,
-            ofYear - (153 * month + 2) / 5 + 1
-        )
-    }
-
-    private static func padded(_ number: Int64, _ width: Int) -> String {
+    private static func padded(_ number: Int, _ width: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
