@@ -10,11 +10,7 @@ struct ClientMetadata: Codable, Equatable, Sendable {
     let tokenEndpointAuthMethod: String?
     let clientName: String?
     let scope: String?
-    let jwks: KeySet?
-
-    struct KeySet: Codable, Equatable, Sendable {
-        let keys: [Key]
-    }
+    let jwks: [String: [Key]]?
 
     /// A public key (RFC 7517 §4).
     struct Key: Codable, Equatable, Sendable {
@@ -25,25 +21,10 @@ struct ClientMetadata: Codable, Equatable, Sendable {
 
         /// The key in PEM; nil unless it is on the curve P-256.
         var pem: String? {
-            guard kty == "EC", crv == "P-256", let x = x.flatMap({ IDTokenSigner.bytes($0[...]) }),
-                let y = y.flatMap({ IDTokenSigner.bytes($0[...]) })
+            guard kty == "EC", crv == "P-256", let x = x.flatMap({ SignedToken.bytes($0[...]) }),
+                let y = y.flatMap({ SignedToken.bytes($0[...]) })
             else { return nil }
             return try? P256.Signing.PublicKey(x963Representation: [4] + x + y).pemRepresentation
-        }
-    }
-
-    /// Metadata that only the server sets, except the client ID (RFC 7592 §2.2).
-    struct ServersOwn: Decodable {
-        let clientId: String?
-        let clientSecret: String?
-        let clientSecretExpiresAt: Int?
-        let registrationAccessToken: String?
-        let registrationClientUri: String?
-
-        /// Whether an update of the client `id` may contain it.
-        func isFit(for id: String) -> Bool {
-            clientId == id && clientSecret == nil && clientSecretExpiresAt == nil && registrationAccessToken == nil
-                && registrationClientUri == nil
         }
     }
 

@@ -90,13 +90,13 @@ package struct DemoClient: Sendable, Equatable {
         case (.post(let secret), .post(let id, let given)):
             return id == self.id && given == secret
         case (.signedPost, .post(let id, let given)):
-            return id == self.id && IDTokenSigner.subject(of: given) == id
-        case (.basic(let secret, let form), .basic(let userPass)):
-            guard let pair = userPass.pair(form) else { return false }
+            return id == self.id && SignedToken(given)?.claims["sub"]?.string == id
+        case (.basic(let secret, let form), .basic(let text)):
+            guard let pair = ClientCredentials.pair(text, form) else { return false }
             return pair.id == id && pair.secret == secret
         case (.privateKey(let pem), .assertion(let token)):
             guard let claims = check.claims(of: token, signedBy: pem) else { return false }
-            return claims.iss == id && claims.sub == id
+            return claims["iss"]?.string == id && claims["sub"]?.string == id
         case (.none, _), (.post, _), (.signedPost, _), (.basic, _), (.privateKey, _):
             return false
         }
@@ -108,7 +108,8 @@ enum ClientCredentials {
     /// A client ID without a secret.
     case named(id: String)
     case post(id: String, secret: String)
-    case basic(BasicUserPass)
+    /// The text of a Basic authorization (RFC 7617), before its inner encoding is known.
+    case basic(String)
     /// A token that names the client and is signed by it (RFC 7523 §2.2).
     case assertion(String)
 
@@ -117,8 +118,10 @@ enum ClientCredentials {
     init?(_ request: Request, _ form: FormFields) {
         let id = form["client_id"]
         if let header = request.authorization(scheme: "basic") {
-            guard form["client_secret"] == nil, let userPass = BasicUserPass(base64: header) else { return nil }
-            self = .basic(userPass)
+            guard form["client_secret"] == nil, let bytes = Data(base64Encoded: header),
+                let text = String(validating: bytes, as: UTF8.self)
+            else { return nil }
+            self = .basic(text)
         } else if let assertion = form["client_assertion"] {
             guard form["client_secret"] == nil, form["client_assertion_type"] == Self.assertionType else { return nil }
             self = .assertion(assertion)
@@ -135,26 +138,13 @@ enum ClientCredentials {
     var possibleIDs: [String] {
         switch self {
         case .named(let id), .post(let id, _): [id]
-        case .assertion(let token): [AssertionCheck.issuer(of: token)].compactMap(\.self)
-        case .basic(let userPass): [userPass.pair(.formEncoded)?.id, userPass.pair(.raw)?.id].compactMap(\.self)
+        case .assertion(let token): [SignedToken(token)?.claims["iss"]?.string].compactMap(\.self)
+        case .basic(let text): [Self.pair(text, .formEncoded)?.id, Self.pair(text, .raw)?.id].compactMap(\.self)
         }
-    }
-}
-
-/// The text of a Basic authorization (RFC 7617), before its inner encoding is known.
-struct BasicUserPass {
-    private let text: String
-
-    /// Decodes the text; nil unless it is Base64 of UTF-8.
-    init?(base64: String) {
-        guard let bytes = Data(base64Encoded: base64), let text = String(validating: bytes, as: UTF8.self) else {
-            return nil
-        }
-        self.text = text
     }
 
     /// Splits the text; nil if there is no colon, or if an escape is invalid.
-    func pair(_ form: DemoClient.BasicForm) -> (id: String, secret: String)? {
+    static func pair(_ text: String, _ form: DemoClient.BasicForm) -> (id: String, secret: String)? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let id = text[..<colon]
         let secret = text[text.index(after: colon)...]

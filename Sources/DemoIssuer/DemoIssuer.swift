@@ -17,17 +17,15 @@ package actor DemoIssuer {
     private var connections: [Int: Task<Void, Never>] = [:]
     private var lastConnection = 0
     private var isShutDown = false
-    private var subscribers: [Int: AsyncStream<LogEntry>.Continuation] = [:]
-    private var lastSubscriber = 0
+    /// Those who wait for a request, each with a number and what it waits for.
+    private var waiters: [Int: (wanted: (LogEntry) -> Bool, found: CheckedContinuation<LogEntry?, Never>)] = [:]
+    private var lastWaiter = 0
     /// How often `endDelays` was called.
     private(set) var delaysEnded = 0
     /// Ends the delays that last at the moment, each with its number.
     private var delays: [Int: @Sendable () -> Void] = [:]
     private var lastDelay = 0
 
-    /// How many entries are kept for a subscriber that does not read. Older ones are dropped for it, but stay in the
-    /// log.
-    private static let bufferedEvents = 10_000
     /// How many connections the system queues during a burst of clients. Linux limits it to `net.core.somaxconn`.
     private static let backlog: Int32 = 1024
 
@@ -52,15 +50,14 @@ package actor DemoIssuer {
         return state.issuer
     }
 
-    /// Closes every connection, ends every stream of `events`, and returns when nothing is running any more.
+    /// Closes every connection, ends every wait, and returns when nothing is running any more.
     package func shutdown() async {
         isShutDown = true
         try? await door?.close()
         let open = Array(connections.values)
         for connection in open { connection.cancel() }
         for connection in open { await connection.value }
-        for subscriber in subscribers.values { subscriber.finish() }
-        subscribers = [:]
+        for number in waiters.keys { giveUp(number) }
     }
 
     /// Issues a grant to a client, as if the resource owner had signed in.
@@ -150,9 +147,6 @@ package actor DemoIssuer {
         Array(state.log.entries(after: sequence))
     }
 
-    /// All entries from now on, in order. Each use is a stream of its own and ends at `shutdown`.
-    package var events: AsyncStream<LogEntry> { subscribe() }
-
     /// The first request after `sequence` that satisfies `predicate`, past or future.
     ///
     /// - Throws: if there was none within `limit`.
@@ -162,22 +156,25 @@ package actor DemoIssuer {
         where predicate: @escaping @Sendable (LogEntry) -> Bool
     ) async throws(DemoError) -> LogEntry {
         if let past = state.log.entries(after: sequence).first(where: predicate) { return past }
-        // Subscribed before this actor can handle another request, so that no request is missed in between.
-        let coming = subscribe()
-        let found = await withTaskGroup(of: LogEntry?.self) { group in
-            group.addTask {
-                for await entry in coming where predicate(entry) { return entry }
-                return nil
-            }
-            group.addTask {
-                try? await Task.sleep(for: limit)
-                return nil
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
+        lastWaiter += 1
+        let number = lastWaiter
+        // Its end, early or not, ends the wait.
+        let alarm = Task {
+            try? await Task.sleep(for: limit)
+            giveUp(number)
+        }
+        defer { alarm.cancel() }
+        let found = await withTaskCancellationHandler {
+            await withCheckedContinuation { waiters[number] = (predicate, $0) }
+        } onCancel: {
+            alarm.cancel()
         }
         guard let found else { throw DemoError("no request came within \(limit.components.seconds) s") }
         return found
+    }
+
+    private func giveUp(_ waiter: Int) {
+        waiters.removeValue(forKey: waiter)?.found.resume(returning: nil)
     }
 
     // What connections ask the issuer.
@@ -191,7 +188,7 @@ package actor DemoIssuer {
     }
 
     func release(_ admission: IssuerState.Admission) {
-        state.release(admission, at: configuration.now())
+        state.release(admission)
     }
 
     /// Has `end` called by the next `endDelays`, or at once if there was one after the first `count`.
@@ -230,29 +227,14 @@ package actor DemoIssuer {
     private func publishing<Result>(_ body: (_ now: Duration) -> Result) -> Result {
         let last = state.log.lastSequence
         let result = body(configuration.now())
-        guard !subscribers.isEmpty else { return result }
+        guard !waiters.isEmpty else { return result }
         for entry in state.log.entries(after: last) {
-            for subscriber in subscribers.values { subscriber.yield(entry) }
+            for (number, waiter) in waiters where waiter.wanted(entry) {
+                waiters[number] = nil
+                waiter.found.resume(returning: entry)
+            }
         }
         return result
-    }
-
-    private func subscribe() -> AsyncStream<LogEntry> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: LogEntry.self,
-            bufferingPolicy: .bufferingNewest(Self.bufferedEvents)
-        )
-        lastSubscriber += 1
-        let number = lastSubscriber
-        subscribers[number] = continuation
-        continuation.onTermination = { [weak self] _ in
-            Task { await self?.unsubscribe(number) }
-        }
-        return stream
-    }
-
-    private func unsubscribe(_ number: Int) {
-        subscribers[number] = nil
     }
 
     private func listen() async throws(DemoError) -> any Channel {

@@ -2,93 +2,74 @@
 ///
 /// Faults differ in whether they use up the refresh token before the client loses the answer. `cutAfter`, `delayAfter`
 /// and `replaceAnswer` do, and the client cannot know that.
-package enum Fault: Sendable, Equatable {
+package struct Fault: Sendable, CustomStringConvertible {
+    /// The name in the request log and in the administration interface.
+    package let name: String
+    // The steps of a request, in the order of these properties.
+    var delayBefore: Duration = .zero
+    /// Whether the request reaches the ledger.
+    var isServed = true
+    /// The answer that is sent instead of the endpoint's.
+    var replacement: Answer?
+    /// JSON text instead of the number in `expires_in`.
+    var expiresIn: String?
+    var delayAfter: Duration = .zero
+    var delivery = Delivery.whole
+
+    package var description: String { name }
+
+    static let none = Fault(name: "none")
+
     /// Answers instead of the endpoint. The grant is not touched.
-    case answer(CannedAnswer)
+    package static func answer(_ canned: CannedAnswer) -> Fault {
+        Fault(name: "answer", isServed: false, replacement: canned.answer)
+    }
+
     /// Serves the request, but sends this answer instead, like a proxy that gives up too early.
-    case replaceAnswer(CannedAnswer)
+    package static func replaceAnswer(_ canned: CannedAnswer) -> Fault {
+        Fault(name: "replace-answer", replacement: canned.answer)
+    }
+
     /// Waits, then serves. A client that hangs up in the meantime is not served.
-    case delayBefore(Duration)
+    package static func delayBefore(_ delay: Duration) -> Fault { Fault(name: "delay-before", delayBefore: delay) }
+
     /// Serves at once and answers late.
-    case delayAfter(Duration)
+    package static func delayAfter(_ delay: Duration) -> Fault { Fault(name: "delay-after", delayAfter: delay) }
+
     /// Closes the connection. The grant is not touched.
-    case cutBefore
+    package static let cutBefore = Fault(name: "cut-before", isServed: false, delivery: .cut)
+
     /// Serves, then closes the connection. The answer is lost.
-    case cutAfter
+    package static let cutAfter = Fault(name: "cut-after", delivery: .cut)
+
     /// Serves, then closes the connection in the middle of the answer's body.
-    case truncate
+    package static let truncate = Fault(name: "truncate", delivery: .truncated)
+
     /// Serves, then resets the connection in the middle of the answer's body, like a server that is killed.
-    case reset
+    package static let reset = Fault(name: "reset", delivery: .reset)
+
     /// Serves, and sends the answer twice for one request.
-    case double
+    package static let double = Fault(name: "double", delivery: .doubled)
+
     /// Serves, with this as the access token's `expires_in`: JSON text, which need not be a number.
-    case expiresIn(String)
+    package static func expiresIn(_ json: String) -> Fault { Fault(name: "expires-in", expiresIn: json) }
+
     /// Closes the connection if it has served a request before; the grant is not touched. A request on a new connection
     /// is served.
     ///
     /// It simulates a server that closes an idle connection just when the client sends its next request.
-    case cutReused
+    package static let cutReused = Fault(name: "cut-reused", isServed: false, delivery: .cut)
+
     /// Serves, and sends the answer's body byte by byte with this pause after each byte.
-    case drip(Duration)
+    package static func drip(_ pause: Duration) -> Fault { Fault(name: "drip", delivery: .drip(pause)) }
+
     /// Sends a body of this many bytes that begins like a token answer. The grant is not touched.
-    case huge(byteCount: Int)
+    package static func huge(byteCount: Int) -> Fault {
+        Fault(name: "huge", isServed: false, replacement: .huge(byteCount: byteCount))
+    }
+
     /// Sends such a body without an end. The grant is not touched.
-    case endless
-
-    /// The steps of a fault, in the order of these properties.
-    struct Plan {
-        var delayBefore: Duration = .zero
-        /// Whether the request reaches the ledger.
-        var isServed = true
-        /// The answer that is sent instead of the endpoint's.
-        var replacement: Answer?
-        /// JSON text instead of the number in `expires_in`.
-        var expiresIn: String?
-        var delayAfter: Duration = .zero
-        var delivery: Delivery = .whole
-    }
-
-    /// The steps of this fault.
-    ///
-    /// - Parameter isReused: whether the connection has served a request before.
-    func plan(isReused: Bool) -> Plan {
-        switch self {
-        case .answer(let canned): Plan(isServed: false, replacement: canned.answer)
-        case .replaceAnswer(let canned): Plan(replacement: canned.answer)
-        case .delayBefore(let delay): Plan(delayBefore: delay)
-        case .delayAfter(let delay): Plan(delayAfter: delay)
-        case .cutBefore: Plan(isServed: false, delivery: .cut)
-        case .cutAfter: Plan(delivery: .cut)
-        case .truncate: Plan(delivery: .truncated)
-        case .drip(let pause): Plan(delivery: .drip(pause))
-        case .reset: Plan(delivery: .reset)
-        case .double: Plan(delivery: .doubled)
-        case .expiresIn(let json): Plan(expiresIn: json)
-        case .cutReused: isReused ? Plan(isServed: false, delivery: .cut) : Plan()
-        case .huge(let byteCount): Plan(isServed: false, replacement: .huge(byteCount: byteCount))
-        case .endless: Plan(isServed: false, replacement: .endless)
-        }
-    }
-
-    /// The fault's name in the request log and in the administration interface.
-    package var name: String {
-        switch self {
-        case .answer: "answer"
-        case .replaceAnswer: "replace-answer"
-        case .delayBefore: "delay-before"
-        case .delayAfter: "delay-after"
-        case .cutBefore: "cut-before"
-        case .cutAfter: "cut-after"
-        case .truncate: "truncate"
-        case .drip: "drip"
-        case .reset: "reset"
-        case .double: "double"
-        case .expiresIn: "expires-in"
-        case .cutReused: "cut-reused"
-        case .huge: "huge"
-        case .endless: "endless"
-        }
-    }
+    package static let endless = Fault(name: "endless", isServed: false, replacement: .endless)
 }
 
 /// How an answer is sent.

@@ -4,22 +4,16 @@ struct FaultQueue {
     /// make the server store.
     static let capacity = 10_000
 
-    private struct Entry {
-        let fault: Fault
-        /// How many requests it still affects; nil until cleared.
-        var remaining: Int?
-    }
+    /// The faults, and how many requests each still affects; nil until cleared.
+    private var entries: [(fault: Fault, remaining: Int?)] = []
 
-    private var entries: [Entry] = []
-
-    var isEmpty: Bool { entries.isEmpty }
     var isFull: Bool { entries.count >= Self.capacity }
 
     /// Adds a fault for `times` requests; nil means all until the queue is cleared.
     mutating func append(_ fault: Fault, times: Int?) {
         precondition(!isFull, "the caller has made sure that there is room")
         if let times, times < 1 { return }
-        entries.append(Entry(fault: fault, remaining: times))
+        entries.append((fault, times))
     }
 
     /// The fault for the request that has just arrived.

@@ -25,6 +25,11 @@ struct FormFields {
         self.resources = resources
     }
 
+    /// What a request to the token endpoint asks of the access token.
+    var asked: AskedToken {
+        AskedToken(scope: self["scope"], resources: resources, audience: self["audience"])
+    }
+
     /// The value of a field; nil if it is missing or empty, which are the same in RFC 6749 §3.2.
     subscript(_ name: String) -> String? {
         fields[name].flatMap { $0.isEmpty ? nil : $0 }

@@ -38,20 +38,6 @@ struct IssuedTokens: Sendable, Equatable {
     let position: TokenPosition
 }
 
-/// Why a refresh was refused.
-enum RefreshFinding: Sendable, Equatable {
-    case unknownToken
-    /// The token was issued to another client (RFC 6749 §10.4).
-    case wrongClient
-    /// The token was replaced before; `revokedFamily` says whether this use ended the grant.
-    case spentToken(revokedFamily: Bool)
-    case revokedGrant(RevocationCause)
-    /// The requested scope is wider than the granted one (RFC 6749 §6).
-    case scopeTooWide
-    /// A resource is not an absolute URI, or the server knows neither the resource nor the audience (RFC 8707 §2).
-    case unknownTarget
-}
-
 /// Who ended a grant.
 package enum RevocationCause: String, Sendable, Equatable, Codable {
     case client = "client"
@@ -59,25 +45,55 @@ package enum RevocationCause: String, Sendable, Equatable, Codable {
     case reuseDetected = "reuse-detected"
 }
 
-/// The ledger's decision about a refresh request.
+/// The ledger's decision about a request for tokens.
 enum RefreshDecision: Sendable, Equatable {
-    /// A new access token and the same refresh token.
+    /// A new access token and the same refresh token, or none.
     case issued(IssuedTokens)
     /// A new access token and a new refresh token.
     case rotated(IssuedTokens)
     /// The token that was just replaced came again within the grace period, and gets the same answer again.
     case graceRepeat(IssuedTokens)
-    case refused(RefreshFinding)
-}
+    /// The outcome in the log; the error and its description for the client (RFC 6749 §5.2).
+    case refused(LogEntry.Outcome, String, String)
 
-/// The result of a revocation request (RFC 7009).
-enum RevocationDecision: Sendable, Equatable {
-    case revokedGrant(family: Int)
-    case revokedAccessToken(family: Int)
-    /// RFC 7009 §2.2: an unknown token is not an error, because the client's purpose is already met.
-    case nothingToRevoke
-    /// RFC 7009 §2.1: the token belongs to another client, and the request is refused.
-    case wrongClient
+    static let unknownToken = refused(.unknownToken, "invalid_grant", "the refresh token is unknown")
+    /// The token was issued to another client (RFC 6749 §10.4).
+    static let wrongClient = refused(.wrongClient, "invalid_grant", "the refresh token was issued to another client")
+    /// The requested scope is wider than the granted one (RFC 6749 §6).
+    static let scopeTooWide = refused(.scopeTooWide, "invalid_scope", "the scope asked for exceeds the scope granted")
+    /// A resource is not an absolute URI, or the server knows neither the resource nor the audience (RFC 8707 §2).
+    static let unknownTarget = refused(
+        .unknownTarget,
+        "invalid_target",
+        "a resource or audience that was asked for is not known"
+    )
+
+    /// The token was replaced before.
+    ///
+    /// - Parameter revokedFamily: whether this use ended the grant.
+    static func spentToken(revokedFamily: Bool) -> RefreshDecision {
+        let end = revokedFamily ? "; the grant is revoked" : ""
+        return refused(.spentTokenUsed, "invalid_grant", "the refresh token was used before" + end)
+    }
+
+    static func revokedGrant(_ cause: RevocationCause) -> RefreshDecision {
+        let words =
+            switch cause {
+            case .client: "by the client"
+            case .administrator: "by the administrator"
+            case .reuseDetected: "because a refresh token was used twice"
+            }
+        return refused(.revokedGrant, "invalid_grant", "the grant was revoked " + words)
+    }
+
+    var outcome: LogEntry.Outcome {
+        switch self {
+        case .issued: .issued
+        case .rotated: .rotated
+        case .graceRepeat: .graceRepeat
+        case .refused(let outcome, _, _): outcome
+        }
+    }
 }
 
 /// A token that is valid at the time of the request, as introspection describes it (RFC 7662 §2.2).

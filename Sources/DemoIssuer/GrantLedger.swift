@@ -1,8 +1,7 @@
 /// All grants of this server, and the rules for using up refresh tokens.
 ///
-/// It is a value without a clock, sockets or randomness: `now` is the time since the Unix epoch, and the random
-/// generator is an argument. Grants are kept as long as the ledger exists. The data inside a grant is limited by the
-/// two limits below.
+/// It is a value without a clock and sockets: `now` is the time since the Unix epoch. Grants are kept as long as the
+/// ledger exists. The data inside a grant is limited by the two limits below.
 struct GrantLedger: Sendable {
     /// The rules for everything that is issued or decided from now on. Existing grants keep the lifetimes that were
     /// stated.
@@ -29,28 +28,17 @@ struct GrantLedger: Sendable {
     var count: Int { families.count }
 
     /// Issues a grant to a client; `scope` is space-separated (RFC 6749 §3.3).
-    mutating func issueGrant(
-        clientID: String,
-        subject: String,
-        scope: String,
-        using generator: inout SystemRandomNumberGenerator
-    ) -> IssuedGrant {
-        let token = OpaqueToken(.refresh, using: &generator)
+    mutating func issueGrant(clientID: String, subject: String, scope: String) -> IssuedGrant {
+        let token = OpaqueToken(.refresh)
         families.append(GrantFamily(clientID: clientID, subject: subject, scope: scope, refreshToken: token))
         refreshTokens[token] = TokenPosition(family: families.count, generation: 1)
         return IssuedGrant(family: families.count, refreshToken: token.text)
     }
 
     /// Issues a grant and its first tokens to a client, as a sign-in does.
-    mutating func openGrant(
-        clientID: String,
-        subject: String,
-        scope: String,
-        at now: Duration,
-        using generator: inout SystemRandomNumberGenerator
-    ) -> IssuedTokens {
-        let grant = issueGrant(clientID: clientID, subject: subject, scope: scope, using: &generator)
-        let access = addAccessToken(grant.family, AskedToken(), at: now, using: &generator)
+    mutating func openGrant(clientID: String, subject: String, scope: String, at now: Duration) -> IssuedTokens {
+        let grant = issueGrant(clientID: clientID, subject: subject, scope: scope)
+        let access = addAccessToken(grant.family, AskedToken(), at: now)
         return answer(with: access, tellsRefreshToken: policy.issuesRefreshTokens)
     }
 
@@ -65,22 +53,21 @@ struct GrantLedger: Sendable {
         subject: String? = nil,
         scope: String,
         asking asked: AskedToken,
-        at now: Duration,
-        using generator: inout SystemRandomNumberGenerator
+        at now: Duration
     ) -> RefreshDecision {
-        if let wish = asked.scope, !Self.covers(scope, wish) { return .refused(.scopeTooWide) }
+        if let wish = asked.scope, !Self.covers(scope, wish) { return .scopeTooWide }
         guard asked.audiences.allSatisfy(isKnown), asked.resources.allSatisfy(Self.isResource) else {
-            return .refused(.unknownTarget)
+            return .unknownTarget
         }
         let family: Int
         let subject = subject ?? clientID
         if let known = serviceFamilies[[clientID, subject]], self[known].revokedBy == nil, self[known].scope == scope {
             family = known
         } else {
-            family = issueGrant(clientID: clientID, subject: subject, scope: scope, using: &generator).family
+            family = issueGrant(clientID: clientID, subject: subject, scope: scope).family
             serviceFamilies[[clientID, subject]] = family
         }
-        let access = addAccessToken(family, asked, at: now, using: &generator)
+        let access = addAccessToken(family, asked, at: now)
         return .issued(answer(with: access, tellsRefreshToken: false))
     }
 
@@ -94,46 +81,45 @@ struct GrantLedger: Sendable {
         _ text: String,
         clientID: String,
         asking asked: AskedToken = AskedToken(),
-        at now: Duration,
-        using generator: inout SystemRandomNumberGenerator
+        at now: Duration
     ) -> RefreshDecision {
-        guard let position = position(ofRefreshToken: text) else { return .refused(.unknownToken) }
+        guard let position = position(ofRefreshToken: text) else { return .unknownToken }
         let family = self[position.family]
-        guard family.clientID == clientID else { return .refused(.wrongClient) }
+        guard family.clientID == clientID else { return .wrongClient }
         if position.generation < family.generation, !isWithinGrace(position, at: now) {
-            return .refused(.spentToken(revokedFamily: noteReuse(of: position.family)))
+            return .spentToken(revokedFamily: noteReuse(of: position.family))
         }
-        if let revocation = family.revokedBy { return .refused(.revokedGrant(revocation)) }
-        if let scope = asked.scope, !Self.covers(family.scope, scope) { return .refused(.scopeTooWide) }
+        if let revocation = family.revokedBy { return .revokedGrant(revocation) }
+        if let scope = asked.scope, !Self.covers(family.scope, scope) { return .scopeTooWide }
         guard asked.audiences.allSatisfy(isKnown), asked.resources.allSatisfy(Self.isResource) else {
-            return .refused(.unknownTarget)
+            return .unknownTarget
         }
 
         if position.generation < family.generation {
-            return .graceRepeat(repeatAnswer(position.family, asked, at: now, using: &generator))
+            return .graceRepeat(repeatAnswer(position.family, asked, at: now))
         }
-        if policy.isRotating { rotate(position.family, at: now, using: &generator) }
+        if policy.isRotating { rotate(position.family, at: now) }
         let asked = narrowed(asked, of: position.family)
-        let access = addAccessToken(position.family, asked, at: now, using: &generator)
+        let access = addAccessToken(position.family, asked, at: now)
         let tokens = answer(with: access, tellsRefreshToken: policy.isRotating)
         return policy.isRotating ? .rotated(tokens) : .issued(tokens)
     }
 
     /// Revokes a token (RFC 7009). A refresh token ends its grant, an access token only itself. Nothing is left to
     /// revoke in a spent refresh token.
-    mutating func revoke(_ text: String, clientID: String) -> RevocationDecision {
-        guard let token = OpaqueToken(text) else { return .nothingToRevoke }
+    mutating func revoke(_ text: String, clientID: String) -> LogEntry.Outcome {
+        guard let token = OpaqueToken(text) else { return .unknownToken }
         if let position = refreshTokens[token] {
             guard self[position.family].clientID == clientID else { return .wrongClient }
-            guard self[position.family].refreshToken == token else { return .nothingToRevoke }
+            guard self[position.family].refreshToken == token else { return .unknownToken }
             end(position.family, by: .client)
-            return .revokedGrant(family: position.family)
+            return .revoked
         }
-        guard let record = accessTokens[token] else { return .nothingToRevoke }
+        guard let record = accessTokens[token] else { return .unknownToken }
         guard self[record.family].clientID == clientID else { return .wrongClient }
         accessTokens[token] = nil
         self[record.family].access.removeAll { $0 == token }
-        return .revokedAccessToken(family: record.family)
+        return .revoked
     }
 
     /// Revokes a grant, as an administrator does; returns whether it exists.
@@ -219,12 +205,8 @@ struct GrantLedger: Sendable {
         return asked
     }
 
-    private mutating func rotate(
-        _ family: Int,
-        at now: Duration,
-        using generator: inout SystemRandomNumberGenerator
-    ) {
-        let token = OpaqueToken(.refresh, using: &generator)
+    private mutating func rotate(_ family: Int, at now: Duration) {
+        let token = OpaqueToken(.refresh)
         self[family].spent.append(self[family].refreshToken)
         if self[family].spent.count > Self.spentTokensKept {
             refreshTokens[self[family].spent.removeFirst()] = nil
@@ -235,12 +217,7 @@ struct GrantLedger: Sendable {
         refreshTokens[token] = TokenPosition(family: family, generation: self[family].generation)
     }
 
-    private mutating func addAccessToken(
-        _ family: Int,
-        _ asked: AskedToken,
-        at now: Duration,
-        using generator: inout SystemRandomNumberGenerator
-    ) -> AccessTokenRecord {
+    private mutating func addAccessToken(_ family: Int, _ asked: AskedToken, at now: Duration) -> AccessTokenRecord {
         while let oldest = self[family].access.first,
             self[family].access.count >= Self.accessTokensKept
                 || accessTokens[oldest].map({ $0.expiresAt <= now }) ?? true
@@ -248,7 +225,7 @@ struct GrantLedger: Sendable {
             accessTokens[self[family].access.removeFirst()] = nil
         }
         let record = AccessTokenRecord(
-            token: OpaqueToken(.access, using: &generator),
+            token: OpaqueToken(.access),
             family: family,
             expiresAt: now + policy.accessTokenLifetime,
             asked: asked
@@ -260,18 +237,13 @@ struct GrantLedger: Sendable {
 
     // The access token of the first answer may have expired since, because a grace period can outlast it, or may not be
     // what is requested now. Then a new one is issued instead.
-    private mutating func repeatAnswer(
-        _ family: Int,
-        _ asked: AskedToken,
-        at now: Duration,
-        using generator: inout SystemRandomNumberGenerator
-    ) -> IssuedTokens {
+    private mutating func repeatAnswer(_ family: Int, _ asked: AskedToken, at now: Duration) -> IssuedTokens {
         if let last = self[family].access.last, let record = accessTokens[last], now < record.expiresAt,
             record.asked == asked
         {
             return answer(with: record, tellsRefreshToken: true)
         }
-        let access = addAccessToken(family, asked, at: now, using: &generator)
+        let access = addAccessToken(family, asked, at: now)
         return answer(with: access, tellsRefreshToken: true)
     }
 

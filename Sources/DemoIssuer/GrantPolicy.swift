@@ -42,9 +42,6 @@ package struct GrantPolicy: Sendable, Equatable {
     package var namesIssuer = true
     /// How long devices must wait between two polls, in whole seconds (RFC 8628 §3.2).
     package var deviceInterval = Duration.seconds(5)
-    /// How long a person may take to enter a device's code.
-    package var deviceCodeLifetime = Duration.seconds(600)
-
     /// What happens to a grant after a request for a token with a narrower scope.
     package var narrowing = Narrowing.none
     /// Whether answers state the scope. Without it, a client does not notice that a grant was narrowed.

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import NIOHTTP1
+internal import TextEncodings
 
 /// A complete request, for the endpoints.
 struct Request {
@@ -64,16 +65,29 @@ struct Answer {
         self.body = body
     }
 
-    /// A JSON object with names in snake case; `headers` are added to the content type.
-    static func json(_ value: some Encodable, status: Int = 200, headers: [(String, String)] = []) -> Answer {
+    /// A JSON object whose member values are JSON; without the members whose value is nil. `headers` are added to the
+    /// content type.
+    static func json(
+        _ members: [(name: String, value: String?)],
+        status: Int = 200,
+        headers: [(String, String)] = []
+    ) -> Answer {
+        Answer(
+            status: status,
+            headers: [("Content-Type", "application/json")] + headers,
+            text: JSONText.object(members)
+        )
+    }
+
+    /// A value as JSON, with names in snake case.
+    static func json(_ value: some Encodable, status: Int = 200) -> Answer {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let encoded = try? encoder.encode(value) else {
             return Answer(status: 500, text: "the answer has no JSON form\n")
         }
-        let all = [("Content-Type", "application/json")] + headers
-        return Answer(status: status, headers: all.map { (name: $0.0, value: $0.1) }, body: .bytes(Array(encoded)))
+        return Answer(status: status, headers: jsonHeader, body: .bytes(Array(encoded)))
     }
 
     /// An OAuth error (RFC 6749 §5.2).
@@ -84,7 +98,7 @@ struct Answer {
         headers: [(String, String)] = []
     ) -> Answer {
         json(
-            ["error": code, "error_description": description],
+            [("error", JSONText.quote(code)), ("error_description", JSONText.quote(description))],
             status: status,
             headers: [("Cache-Control", "no-store")] + headers
         )

@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 // Assertion grants (RFC 7523 §2.1).
 extension IssuerState {
     static let jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -6,26 +8,23 @@ extension IssuerState {
     /// limited to the client's.
     mutating func assertedToken(_ form: FormFields, _ draft: RequestLog.Draft, at now: Duration) -> Answer {
         var draft = draft
-        let known = form["assertion"].flatMap(AssertionCheck.issuer).flatMap { clients[$0] }
+        let known = form["assertion"].flatMap { SignedToken($0)?.claims["iss"]?.string }.flatMap { clients[$0] }
         guard let assertion = form["assertion"], let client = known, let key = client.assertionKey,
             let claims = assertionCheck(at: now).claims(of: assertion, signedBy: key),
-            let name = claims.jti, shownAssertions.insert(client.id + " " + name).inserted
+            let name = claims["jti"]?.string, shownAssertions.insert(client.id + " " + name).inserted
         else {
             note(draft, .assertionRefused, at: now)
             return .oauthError("invalid_grant", "the assertion is not good: signature, audience, time or second use")
         }
         draft.clientID = client.id
+        var asked = form.asked
+        asked.scope = asked.scope ?? claims["scope"]?.string
         let decision = ledger.issueServiceToken(
             clientID: client.id,
-            subject: claims.sub ?? client.id,
+            subject: claims["sub"]?.string ?? client.id,
             scope: client.serviceScope ?? "",
-            asking: AskedToken(
-                scope: form["scope"] ?? claims.scope,
-                resources: form.resources,
-                audience: form["audience"]
-            ),
-            at: now,
-            using: &generator
+            asking: asked,
+            at: now
         )
         note(draft, decision.outcome, at: now)
         return answer(decision, at: now)

@@ -1,5 +1,4 @@
 internal import Crypto
-internal import FoundationEssentials
 internal import NIOHTTP1
 internal import TextEncodings
 
@@ -52,32 +51,31 @@ extension IssuerState {
             return sendBack(request, [("error", "invalid_request"), ("error_description", "prompt is not known here")])
         }
         let id = randomText("demo-ask-")
-        desk.ask(request, as: id)
+        desk.requests[id] = request
         note(draft, .asked, at: now)
         return DemoPages.consent(request, id: id)
     }
 
     /// Handles the person's decision on the page.
     mutating func decision(_ admission: Admission, at now: Duration) -> Answer {
-        guard let form = admission.form, let request = form["request"].flatMap({ desk.take($0) }) else {
+        guard let form = admission.form, let id = form["request"], let request = desk.requests[id] else {
             note(admission.draft, .malformed, at: now)
             return DemoPages.refusal("This page was answered before, or is too old.")
         }
+        desk.requests[id] = nil
         var draft = admission.draft
         draft.clientID = request.clientID
-        if let answer = PolicyDecision(form["decision"], in: request) {
-            note(draft, .denied, at: now)
-            return sendBack(request, [("error", "access_denied"), ("error_description", answer.rawValue)])
-        }
         guard form["decision"] == "allow" else {
             note(draft, .denied, at: now)
-            return sendBack(request, [("error", "access_denied"), ("error_description", "The person said no.")])
+            let policyReason = request.policy.flatMap { _ in form["decision"].flatMap { Self.policyReasons[$0] } }
+            let reason = policyReason ?? "The person said no."
+            return sendBack(request, [("error", "access_denied"), ("error_description", reason)])
         }
         let subject = form["subject"] ?? "alice"
         var answer: [(String, String)] = []
         if request.givesCode {
             let code = randomText("demo-code-")
-            desk.promise(code, SignInDesk.IssuedCode(request: request, subject: subject, issuedAt: now))
+            desk.codes[code] = SignInDesk.IssuedCode(request: request, subject: subject, issuedAt: now)
             answer.append(("code", code))
         }
         if request.givesIDToken, let client = client(request.clientID) {
@@ -90,6 +88,12 @@ extension IssuerState {
         return sendBack(request, answer)
     }
 
+    /// What a person can do on a policy's pages other than consent or refuse, as Azure AD B2C reports it.
+    private static let policyReasons = [
+        "forgotten": "AADB2C90118: The user has forgotten their password.",
+        "cancel": "AADB2C90091: The user has cancelled entering self-asserted information.",
+    ]
+
     /// The supported response types (OAuth 2.0 Multiple Response Type Encoding Practices §3, §5).
     static let responseTypes = ["code", "id_token", "code id_token"]
 
@@ -99,8 +103,8 @@ extension IssuerState {
         let form = FormFields(admission.request.query.utf8)
         var draft = admission.draft
         draft.clientID = form?["client_id"].flatMap(client)?.id
-        guard let hint = form?["id_token_hint"], let audience = signer.audience(of: hint), audience == draft.clientID
-        else {
+        let audience = form?["id_token_hint"].flatMap { signer.claims(of: $0)?["aud"]?.string }
+        guard let audience, audience == draft.clientID else {
             note(draft, .malformed, at: now)
             return DemoPages.refusal("This server does not know whose session that is.")
         }
@@ -118,7 +122,7 @@ extension IssuerState {
         _ draft: RequestLog.Draft,
         at now: Duration
     ) -> Answer {
-        guard let code = form["code"], let issued = desk.issued(code), issued.request.clientID == client.id else {
+        guard let code = form["code"], let issued = desk.codes[code], issued.request.clientID == client.id else {
             note(draft, .unknownCode, at: now)
             return .oauthError("invalid_grant", "the code is unknown, or another client's")
         }
@@ -141,7 +145,7 @@ extension IssuerState {
             return .oauthError("invalid_grant", reason)
         }
         let tokens = openGrant(clientID: client.id, subject: issued.subject, scope: issued.request.scope, at: now)
-        desk.spend(code, for: tokens.position.family)
+        desk.codes[code]?.family = tokens.position.family
         note(draft, .opened, at: now)
         return answer(
             with: tokens,
@@ -182,7 +186,9 @@ extension IssuerState {
 
     /// The types in an array of objects; nil if it is not such an array, or if an object has no type.
     private static func detailTypes(in text: String) -> [String]? {
-        (try? JSONDecoder().decode([AuthorizationDetail].self, from: Data(text.utf8)))?.map(\.type)
+        guard let details = (try? JSONText(text))?.elements else { return nil }
+        let types = details.compactMap { $0["type"]?.string }
+        return types.count == details.count ? types : nil
     }
 
     /// The challenge for a verifier (RFC 7636 §4.6).
@@ -191,32 +197,7 @@ extension IssuerState {
     }
 
     /// A random name that nobody can guess.
-    mutating func randomText(_ prefix: String) -> String {
-        prefix
-            + (0..<2).map { _ in
-                let digits = String(generator.next() as UInt64, radix: 16)
-                return String(repeating: "0", count: 16 - digits.count) + digits
-            }.joined()
+    func randomText(_ prefix: String) -> String {
+        (0..<2).reduce(prefix) { text, _ in text + OpaqueToken.hexadecimal(.random(in: 0...UInt64.max)) }
     }
-}
-
-/// What a person can do on a policy's pages other than consent or refuse, as Azure AD B2C reports it.
-private enum PolicyDecision: String {
-    case forgotten = "AADB2C90118: The user has forgotten their password."
-    case cancelled = "AADB2C90091: The user has cancelled entering self-asserted information."
-
-    /// Returns nil for other decisions, or if the request has no policy.
-    init?(_ decision: String?, in request: SignInDesk.Request) {
-        guard request.policy != nil else { return nil }
-        switch decision {
-        case "forgotten": self = .forgotten
-        case "cancel": self = .cancelled
-        default: return nil
-        }
-    }
-}
-
-/// An authorization detail (RFC 9396 §2), as far as this server uses it.
-struct AuthorizationDetail: Codable {
-    let type: String
 }

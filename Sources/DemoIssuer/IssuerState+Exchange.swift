@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 // Token exchange (RFC 8693).
 extension IssuerState {
     static let tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -22,18 +24,14 @@ extension IssuerState {
             note(draft, .malformed, at: now)
             return .oauthError("invalid_request", "tokens of this type are not issued here")
         }
+        var asked = form.asked
+        asked.actor = actor??.subject
         let decision = ledger.issueServiceToken(
             clientID: client.id,
             subject: subject.subject,
             scope: subject.scope,
-            asking: AskedToken(
-                scope: form["scope"],
-                resources: form.resources,
-                audience: form["audience"],
-                actor: actor??.subject
-            ),
-            at: now,
-            using: &generator
+            asking: asked,
+            at: now
         )
         note(draft, decision.outcome, at: now)
         guard case .issued(let tokens) = decision else { return answer(decision, at: now) }
@@ -50,7 +48,7 @@ extension IssuerState {
             Self.tokenType + "refresh_token" where live?.isRefreshToken == true:
             return live.map { ($0.subject, $0.scope) }
         case Self.tokenType + "id_token":
-            return signer.subject(of: text).map { ($0, "openid demo") }
+            return signer.claims(of: text)?["sub"]?.string.map { ($0, "openid demo") }
         default: return nil
         }
     }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import NIOHTTP1
+internal import TextEncodings
 
 // Clients that register themselves (RFC 7591) and delete their registration (RFC 7592). The server refuses metadata
 // that it does not know, or that a native client does not need.
@@ -68,9 +69,14 @@ extension IssuerState {
         }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        let body = Data(admission.request.body)
-        guard let said = try? decoder.decode(ClientMetadata.self, from: body), said == client.registeredMetadata,
-            let own = try? decoder.decode(ClientMetadata.ServersOwn.self, from: body), own.isFit(for: client.id)
+        // RFC 7592 §2.2: except for the client ID, what only the server sets is not sent back.
+        let serversOwn = [
+            "client_secret", "client_secret_expires_at", "registration_access_token", "registration_client_uri",
+        ]
+        let body = admission.request.body
+        guard let said = try? decoder.decode(ClientMetadata.self, from: Data(body)), said == client.registeredMetadata,
+            let members = try? JSONText(body[...]), members["client_id"]?.string == client.id,
+            serversOwn.allSatisfy({ members[$0] == nil })
         else {
             return refuse(admission, "invalid_client_metadata", "it is not what was read here", at: now)
         }
@@ -99,15 +105,22 @@ extension IssuerState {
             case .basic(let secret, _), .post(let secret): secret
             case .none, .signedPost, .privateKey: nil
             }
-        let registered = Registered(
-            clientId: client.id,
-            clientSecret: secret,
-            clientSecretExpiresAt: secret.map { _ in client.secretEndsAt?.wholeSeconds ?? 0 },
-            registrationAccessToken: client.registrationToken,
-            registrationClientUri: issuer + "/register/" + client.id,
-            metadata: client.registeredMetadata
+        // RFC 7591 §3.2.1: the client's metadata, and what the server assigned.
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        let metadata = (try? encoder.encode(client.registeredMetadata)).flatMap { try? JSONText(Array($0)[...]) }
+        let said = (metadata?.members ?? []).map { (name: $0.name, value: Optional($0.value.text)) }
+        return .json(
+            said + [
+                ("client_id", JSONText.quote(client.id)),
+                ("client_secret", secret.map(JSONText.quote)),
+                ("client_secret_expires_at", secret.map { _ in "\(client.secretEndsAt?.wholeSeconds ?? 0)" }),
+                ("registration_access_token", client.registrationToken.map(JSONText.quote)),
+                ("registration_client_uri", JSONText.quote(issuer + "/register/" + client.id)),
+            ],
+            status: status,
+            headers: [("Cache-Control", "no-store")]
         )
-        return .json(registered, status: status, headers: [("Cache-Control", "no-store")])
     }
 
     private mutating func refuse(
@@ -134,7 +147,7 @@ extension DemoClient {
     ///
     /// - Parameter secret: the client's secret, if it needs one.
     fileprivate init?(id: String, _ metadata: ClientMetadata, secret: String) {
-        let key = metadata.jwks?.keys.first?.pem
+        let key = metadata.jwks?["keys"]?.first?.pem
         switch (metadata.tokenEndpointAuthMethod ?? "client_secret_basic", key) {
         // The client authenticates with its assertions (RFC 7523 §2.1).
         case ("none", _): self.init(id: id, assertionKey: key)
@@ -145,29 +158,5 @@ extension DemoClient {
         case ("private_key_jwt", let key?): self.init(id: id, authentication: .privateKey(pem: key), assertionKey: key)
         default: return nil
         }
-    }
-}
-
-/// The answer to a registration (RFC 7591 §3.2.1): the client's metadata, and what the server assigned.
-private struct Registered: Encodable {
-    let clientId: String
-    let clientSecret: String?
-    let clientSecretExpiresAt: Int?
-    let registrationAccessToken: String?
-    let registrationClientUri: String
-    let metadata: ClientMetadata?
-
-    private enum CodingKeys: CodingKey {
-        case clientId, clientSecret, clientSecretExpiresAt, registrationAccessToken, registrationClientUri
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        try metadata?.encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(clientId, forKey: .clientId)
-        try container.encodeIfPresent(clientSecret, forKey: .clientSecret)
-        try container.encodeIfPresent(clientSecretExpiresAt, forKey: .clientSecretExpiresAt)
-        try container.encodeIfPresent(registrationAccessToken, forKey: .registrationAccessToken)
-        try container.encode(registrationClientUri, forKey: .registrationClientUri)
     }
 }

@@ -1,83 +1,58 @@
+internal import TextEncodings
+
 // Metadata, introspection, and the only protected resource.
 extension IssuerState {
-    private struct Metadata: Encodable {
-        let issuer: String
-        let tokenEndpoint: String
-        let revocationEndpoint: String
-        let introspectionEndpoint: String
-        let userinfoEndpoint: String
-        let authorizationEndpoint: String
-        let deviceAuthorizationEndpoint: String
-        let jwksUri: String
-        let endSessionEndpoint: String
-        let registrationEndpoint: String?
-        let grantTypesSupported = [
-            "authorization_code", "refresh_token", "client_credentials", "urn:ietf:params:oauth:grant-type:device_code",
-            IssuerState.jwtBearer, IssuerState.tokenExchange,
-        ]
-        let responseTypesSupported = IssuerState.responseTypes
-        let responseModesSupported = ["query", "fragment", "form_post"]
-        let codeChallengeMethodsSupported = ["S256"]
-        let idTokenSigningAlgValuesSupported = ["ES256"]
-        let subjectTypesSupported = ["public"]
-        /// RFC 9207 §3.
-        let authorizationResponseIssParameterSupported: Bool
-        /// oidc-agent does not use a server that does not list its scopes.
-        let scopesSupported = ["openid", "offline_access", "demo"]
-        let tokenEndpointAuthMethodsSupported = ["none", "client_secret_basic", "client_secret_post"]
-    }
-
-    private struct Introspection: Encodable {
-        let active: Bool
-        var scope: String?
-        var clientId: String?
-        var sub: String?
-        var aud: [String]?
-        var exp: Int?
-        var tokenType: String?
-        var iss: String?
-    }
-
     /// The server's metadata (RFC 8414 §3).
     func metadata() -> Answer {
-        .json(
-            Metadata(
-                issuer: issuer,
-                tokenEndpoint: issuer + "/token",
-                revocationEndpoint: issuer + "/revoke",
-                introspectionEndpoint: issuer + "/introspect",
-                userinfoEndpoint: issuer + "/userinfo",
-                authorizationEndpoint: issuer + "/authorize",
-                deviceAuthorizationEndpoint: issuer + "/device_authorization",
-                jwksUri: issuer + "/jwks",
-                endSessionEndpoint: issuer + "/end_session",
-                registrationEndpoint: ledger.policy.registration == .closed ? nil : issuer + "/register",
-                authorizationResponseIssParameterSupported: ledger.policy.namesIssuer
-            )
-        )
+        let grantTypes = [
+            "authorization_code", "refresh_token", "client_credentials", "urn:ietf:params:oauth:grant-type:device_code",
+            Self.jwtBearer, Self.tokenExchange,
+        ]
+        let isOpen = ledger.policy.registration != .closed
+        return .json([
+            ("issuer", JSONText.quote(issuer)),
+            ("token_endpoint", JSONText.quote(issuer + "/token")),
+            ("revocation_endpoint", JSONText.quote(issuer + "/revoke")),
+            ("introspection_endpoint", JSONText.quote(issuer + "/introspect")),
+            ("userinfo_endpoint", JSONText.quote(issuer + "/userinfo")),
+            ("authorization_endpoint", JSONText.quote(issuer + "/authorize")),
+            ("device_authorization_endpoint", JSONText.quote(issuer + "/device_authorization")),
+            ("jwks_uri", JSONText.quote(issuer + "/jwks")),
+            ("end_session_endpoint", JSONText.quote(issuer + "/end_session")),
+            ("registration_endpoint", isOpen ? JSONText.quote(issuer + "/register") : nil),
+            ("grant_types_supported", JSONText.array(grantTypes)),
+            ("response_types_supported", JSONText.array(Self.responseTypes)),
+            ("response_modes_supported", JSONText.array(["query", "fragment", "form_post"])),
+            ("code_challenge_methods_supported", JSONText.array(["S256"])),
+            ("id_token_signing_alg_values_supported", JSONText.array(["ES256"])),
+            ("subject_types_supported", JSONText.array(["public"])),
+            // RFC 9207 §3.
+            ("authorization_response_iss_parameter_supported", "\(ledger.policy.namesIssuer)"),
+            // oidc-agent does not use a server that does not list its scopes.
+            ("scopes_supported", JSONText.array(["openid", "offline_access", "demo"])),
+            (
+                "token_endpoint_auth_methods_supported",
+                JSONText.array(["none", "client_secret_basic", "client_secret_post"])
+            ),
+        ])
     }
 
     /// The introspection endpoint (RFC 7662 §2).
     mutating func introspection(_ admission: Admission, at now: Duration) -> Answer {
-        let (token, draft): (String, RequestLog.Draft)
-        switch tokenInquiry(admission, at: now) {
-        case .asked(let named, _, let noted): (token, draft) = (named, noted)
-        case .refused(let answer): return answer
+        inquiry(admission, at: now) { state, token, _, draft in
+            state.note(draft, .introspected, at: now)
+            guard let live = state.ledger.liveToken(token, at: now) else { return .json([("active", "false")]) }
+            return .json([
+                ("active", "true"),
+                ("scope", JSONText.quote(live.scope)),
+                ("client_id", JSONText.quote(live.clientID)),
+                ("sub", JSONText.quote(live.subject)),
+                ("aud", live.audiences.isEmpty ? nil : JSONText.array(live.audiences)),
+                ("exp", live.expiresAt.map { "\($0.wholeSeconds)" }),
+                ("token_type", live.isRefreshToken ? nil : JSONText.quote("Bearer")),
+                ("iss", JSONText.quote(state.issuer)),
+            ])
         }
-        note(draft, .introspected, at: now)
-        guard let live = ledger.liveToken(token, at: now) else { return .json(Introspection(active: false)) }
-        return .json(
-            Introspection(
-                active: true,
-                scope: live.scope,
-                clientId: live.clientID,
-                sub: live.subject,
-                aud: live.audiences.isEmpty ? nil : live.audiences,
-                exp: live.expiresAt?.wholeSeconds,
-                tokenType: live.isRefreshToken ? nil : "Bearer",
-                iss: issuer
-            )
-        )
     }
 
     /// A protected resource. It returns the subject of the access token, or refuses as described in RFC 6750 §3.
@@ -93,9 +68,13 @@ extension IssuerState {
             return Answer(status: 401, headers: [("WWW-Authenticate", challenge)])
         }
         note(admission.draft, .accessAccepted, at: now)
-        var claims = ["sub": live.subject, "scope": live.scope]
         // OpenID Connect Core §5.4: the scopes decide which other claims are returned.
-        if live.scope.split(separator: " ").contains("openid") { claims["email"] = live.subject + "@example.org" }
-        return .json(claims.merging(live.actor.map { ["act": $0] } ?? [:]) { $1 })
+        let tellsAddress = live.scope.split(separator: " ").contains("openid")
+        return .json([
+            ("sub", JSONText.quote(live.subject)),
+            ("scope", JSONText.quote(live.scope)),
+            ("email", tellsAddress ? JSONText.quote(live.subject + "@example.org") : nil),
+            ("act", live.actor.map(JSONText.quote)),
+        ])
     }
 }

@@ -1,16 +1,7 @@
+internal import TextEncodings
+
 // The token and revocation endpoints.
 extension IssuerState {
-    private struct TokenAnswer: Encodable {
-        let accessToken: String
-        let issuedTokenType: String?
-        let tokenType: String
-        let expiresIn: Int
-        let refreshToken: String?
-        let scope: String?
-        let idToken: String?
-        let authorizationDetails: [AuthorizationDetail]?
-    }
-
     /// The token endpoint (RFC 6749 §3.2): codes (§4.1.3), client credentials (§4.4.2), refresh tokens (§6) and
     /// device codes (RFC 8628 §3.4).
     mutating func token(_ admission: Admission, at now: Duration) -> Answer {
@@ -58,13 +49,7 @@ extension IssuerState {
             note(draft, .malformed, at: now)
             return .oauthError("invalid_request", "refresh_token is missing")
         }
-        let decision = ledger.refresh(
-            refreshToken,
-            clientID: client.id,
-            asking: AskedToken(scope: form["scope"], resources: form.resources, audience: form["audience"]),
-            at: now,
-            using: &generator
-        )
+        let decision = ledger.refresh(refreshToken, clientID: client.id, asking: form.asked, at: now)
         note(draft, decision.outcome, at: now)
         return answer(decision, to: client, at: now)
     }
@@ -80,55 +65,38 @@ extension IssuerState {
             note(draft, .clientRefused, at: now)
             return .oauthError("unauthorized_client", "the client may do nothing for itself")
         }
-        let decision = ledger.issueServiceToken(
-            clientID: client.id,
-            scope: scope,
-            asking: AskedToken(scope: form["scope"], resources: form.resources, audience: form["audience"]),
-            at: now,
-            using: &generator
-        )
+        let decision = ledger.issueServiceToken(clientID: client.id, scope: scope, asking: form.asked, at: now)
         note(draft, decision.outcome, at: now)
         return answer(decision, at: now)
     }
 
-    /// A request to the introspection or the revocation endpoint.
-    enum TokenInquiry {
-        case asked(String, by: DemoClient, RequestLog.Draft)
-        case refused(Answer)
-    }
-
-    /// Reads which client asks about which token, at the introspection or the revocation endpoint.
-    mutating func tokenInquiry(_ admission: Admission, at now: Duration) -> TokenInquiry {
+    /// Answers a client's question about a token, at the introspection or the revocation endpoint.
+    mutating func inquiry(
+        _ admission: Admission,
+        at now: Duration,
+        answer: (inout IssuerState, _ token: String, DemoClient, RequestLog.Draft) -> Answer
+    ) -> Answer {
         var draft = admission.draft
         guard let form = admission.form, let token = form["token"] else {
             note(draft, .malformed, at: now)
-            return .refused(.oauthError("invalid_request", "token is missing"))
+            return .oauthError("invalid_request", "token is missing")
         }
         guard let client = ClientCredentials(admission.request, form).flatMap({ authenticate($0, at: now) }) else {
             note(draft, .clientRefused, at: now)
-            return .refused(Self.clientRefused)
+            return Self.clientRefused
         }
         draft.clientID = client.id
         draft.position = ledger.position(ofRefreshToken: token)
-        return .asked(token, by: client, draft)
+        return answer(&self, token, client, draft)
     }
 
     /// The revocation endpoint (RFC 7009 §2).
     mutating func revocation(_ admission: Admission, at now: Duration) -> Answer {
-        let (token, client, draft): (String, DemoClient, RequestLog.Draft)
-        switch tokenInquiry(admission, at: now) {
-        case .asked(let named, let asking, let noted): (token, client, draft) = (named, asking, noted)
-        case .refused(let answer): return answer
-        }
-        switch ledger.revoke(token, clientID: client.id) {
-        case .revokedGrant, .revokedAccessToken:
-            note(draft, .revoked, at: now)
-            return Answer(status: 200)
-        case .nothingToRevoke:
-            note(draft, .unknownToken, at: now)
-            return Answer(status: 200)
-        case .wrongClient:
-            note(draft, .wrongClient, at: now)
+        inquiry(admission, at: now) { state, token, client, draft in
+            let outcome = state.ledger.revoke(token, clientID: client.id)
+            state.note(draft, outcome, at: now)
+            // RFC 7009 §2.2: an unknown token is not an error, because the client's purpose is already met.
+            guard outcome == .wrongClient else { return Answer(status: 200) }
             return .oauthError("unauthorized_client", "the token was issued to another client")
         }
     }
@@ -156,17 +124,18 @@ extension IssuerState {
         detailTypes: [String] = [],
         at now: Duration
     ) -> Answer {
-        .json(
-            TokenAnswer(
-                accessToken: jwt ?? tokens.accessToken,
-                issuedTokenType: issuedType,
-                tokenType: jwt == nil ? tokenType : "N_A",
-                expiresIn: (tokens.accessTokenExpiresAt - now).wholeSeconds,
-                refreshToken: tokens.refreshToken,
-                scope: ledger.policy.statesScope ? tokens.scope : nil,
-                idToken: idToken,
-                authorizationDetails: detailTypes.isEmpty ? nil : detailTypes.map { AuthorizationDetail(type: $0) }
-            ),
+        let details = detailTypes.map { JSONText.object([("type", JSONText.quote($0))]) }
+        return .json(
+            [
+                ("access_token", JSONText.quote(jwt ?? tokens.accessToken)),
+                ("issued_token_type", issuedType.map(JSONText.quote)),
+                ("token_type", JSONText.quote(jwt == nil ? tokenType : "N_A")),
+                ("expires_in", "\((tokens.accessTokenExpiresAt - now).wholeSeconds)"),
+                ("refresh_token", tokens.refreshToken.map(JSONText.quote)),
+                ("scope", ledger.policy.statesScope ? JSONText.quote(tokens.scope) : nil),
+                ("id_token", idToken.map(JSONText.quote)),
+                ("authorization_details", details.isEmpty ? nil : "[\(details.joined(separator: ","))]"),
+            ],
             // RFC 6749 §5.1 requires both.
             headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")]
         )
@@ -210,45 +179,8 @@ extension IssuerState {
         switch decision {
         case .issued(let tokens), .rotated(let tokens), .graceRepeat(let tokens):
             return tokenAnswer(tokens, idToken: idToken(with: tokens, for: client, at: now), at: now)
-        case .refused(.scopeTooWide):
-            return .oauthError("invalid_scope", "the scope asked for exceeds the scope granted")
-        case .refused(.unknownTarget):
-            return .oauthError("invalid_target", "a resource or audience that was asked for is not known")
-        case .refused(let refusal):
-            return .oauthError("invalid_grant", refusal.explanation)
-        }
-    }
-}
-
-extension RefreshDecision {
-    var outcome: LogEntry.Outcome {
-        switch self {
-        case .issued: .issued
-        case .rotated: .rotated
-        case .graceRepeat: .graceRepeat
-        case .refused(.unknownToken): .unknownToken
-        case .refused(.wrongClient): .wrongClient
-        case .refused(.spentToken): .spentTokenUsed
-        case .refused(.revokedGrant): .revokedGrant
-        case .refused(.scopeTooWide): .scopeTooWide
-        case .refused(.unknownTarget): .unknownTarget
-        }
-    }
-}
-
-extension RefreshFinding {
-    /// The reason for people, sent as `error_description`.
-    fileprivate var explanation: String {
-        switch self {
-        case .unknownToken: "the refresh token is unknown"
-        case .wrongClient: "the refresh token was issued to another client"
-        case .spentToken(revokedFamily: true): "the refresh token was used before; the grant is revoked"
-        case .spentToken(revokedFamily: false): "the refresh token was used before"
-        case .revokedGrant(.client): "the grant was revoked by the client"
-        case .revokedGrant(.administrator): "the grant was revoked by the administrator"
-        case .revokedGrant(.reuseDetected): "the grant was revoked because a refresh token was used twice"
-        case .scopeTooWide: "the scope asked for exceeds the scope granted"
-        case .unknownTarget: "a resource or audience that was asked for is not known"
+        case .refused(_, let code, let reason):
+            return .oauthError(code, reason)
         }
     }
 }

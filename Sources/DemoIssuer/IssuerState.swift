@@ -17,10 +17,7 @@ struct IssuerState {
     var clients: [String: DemoClient]
     /// The numbers of the token requests in flight, by family.
     private var inFlight: [Int: Set<Int>] = [:]
-    /// The log entries of served requests whose answer has not been sent yet.
-    private var unanswered: [Int: Int] = [:]
     private var lastAdmission = 0
-    var generator = SystemRandomNumberGenerator()
     /// The `token_type` in the answer to the current request (RFC 9449 §5).
     var tokenType = "Bearer"
     /// The IDs of the assertions that were used. Each is valid once (RFC 7523 §3).
@@ -38,7 +35,7 @@ struct IssuerState {
         let request: Request
         /// The form; nil if the body is not a form.
         let form: FormFields?
-        let plan: Fault.Plan
+        let plan: Fault
         var draft: RequestLog.Draft
     }
 
@@ -49,7 +46,7 @@ struct IssuerState {
         lastAdmission += 1
         let number = lastAdmission
         guard request.method == .POST, request.path == "/token" else {
-            return Admission(number: number, request: request, form: form, plan: Fault.Plan(), draft: draft)
+            return Admission(number: number, request: request, form: form, plan: .none, draft: draft)
         }
         draft.grantType = form?["grant_type"]
         draft.clientID = form.flatMap { ClientCredentials(request, $0) }.flatMap(registration)?.id
@@ -60,8 +57,9 @@ struct IssuerState {
             inFlight[family, default: []].insert(number)
         }
         log.countArrival(overlaps: draft.overlaps)
-        let plan = draft.fault?.plan(isReused: request.isReused) ?? Fault.Plan()
-        return Admission(number: number, request: request, form: form, plan: plan, draft: draft)
+        let isSpared = draft.fault?.name == Fault.cutReused.name && !request.isReused
+        let plan = isSpared ? nil : draft.fault
+        return Admission(number: number, request: request, form: form, plan: plan ?? .none, draft: draft)
     }
 
     /// Serves a registered request.
@@ -71,13 +69,11 @@ struct IssuerState {
             return admission.plan.replacement ?? .noContent
         }
         let served = route(admission, at: now)
-        unanswered[admission.number] = log.lastSequence
         return admission.plan.replacement ?? admission.plan.expiresIn.map(served.stating) ?? served
     }
 
     /// Marks the request as no longer in flight. A second call does nothing.
-    mutating func release(_ admission: Admission, at now: Duration) {
-        if let sequence = unanswered.removeValue(forKey: admission.number) { log.noteAnswered(sequence, at: now) }
+    mutating func release(_ admission: Admission) {
         guard let family = admission.draft.position?.family else { return }
         inFlight[family]?.remove(admission.number)
         if inFlight[family]?.isEmpty == true { inFlight[family] = nil }
@@ -88,7 +84,7 @@ struct IssuerState {
     }
 
     mutating func issueGrant(clientID: String, subject: String, scope: String) -> IssuedGrant {
-        ledger.issueGrant(clientID: clientID, subject: subject, scope: scope, using: &generator)
+        ledger.issueGrant(clientID: clientID, subject: subject, scope: scope)
     }
 
     /// Issues a grant with its first tokens, after a person has consented.
@@ -98,8 +94,7 @@ struct IssuerState {
             clientID: clientID,
             subject: subject,
             scope: granted.joined(separator: " "),
-            at: now,
-            using: &generator
+            at: now
         )
     }
 

@@ -12,10 +12,10 @@ struct OpaqueToken: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
-    init(_ kind: Kind, using generator: inout SystemRandomNumberGenerator) {
+    init(_ kind: Kind) {
         self.kind = kind
-        high = generator.next()
-        low = generator.next()
+        high = .random(in: 0...UInt64.max)
+        low = .random(in: 0...UInt64.max)
     }
 
     /// Reads a client's token; nil if this server cannot have issued it.
@@ -38,7 +38,7 @@ struct OpaqueToken: Hashable, Sendable {
         kind.rawValue + Self.hexadecimal(high) + Self.hexadecimal(low)
     }
 
-    private static func hexadecimal(_ word: UInt64) -> String {
+    static func hexadecimal(_ word: UInt64) -> String {
         let digits = String(word, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }

@@ -64,9 +64,6 @@ package struct LogEntry: Sendable, Equatable, Codable {
     package let overlaps: Bool
     /// The name of the scripted fault for the request, if any.
     package let fault: String?
-    /// When the last byte of the answer was about to be sent, or when the connection ended without an answer, in µs
-    /// since the Unix epoch; nil before that.
-    package internal(set) var answeredUSec: Int64?
 }
 
 /// Totals since the start. Unlike the log, they are never cut.
@@ -107,18 +104,9 @@ struct RequestLog {
 
     /// Records a request with the next sequence number.
     mutating func append(_ request: Draft, outcome: LogEntry.Outcome, at now: Duration) {
-        switch outcome {
-        case .issued, .rotated: counters.refreshes += 1
-        case .graceRepeat: counters.graceRepeats += 1
-        case .spentTokenUsed: counters.spentTokenUses += 1
-        case .held, .unknownToken, .revokedGrant, .wrongClient, .scopeTooWide, .unknownTarget,
-            .clientRefused, .assertionRefused,
-            .malformed,
-            .notServed, .revoked, .introspected, .accessAccepted, .accessRefused, .asked, .approved, .denied, .pending,
-            .opened, .unknownCode, .spentCodeUsed, .sessionEnded, .registered,
-            .deregistered:
-            break
-        }
+        if [.issued, .rotated].contains(outcome) { counters.refreshes += 1 }
+        if outcome == .graceRepeat { counters.graceRepeats += 1 }
+        if outcome == .spentTokenUsed { counters.spentTokenUses += 1 }
         lastSequence += 1
         let entry = LogEntry(
             sequence: lastSequence,
@@ -134,14 +122,6 @@ struct RequestLog {
         )
         kept.append(entry)
         if kept.count >= 2 * Self.capacity { kept.removeFirst(Self.capacity) }
-
-    }
-
-    /// Records when the answer to a request was sent, the first time.
-    mutating func noteAnswered(_ sequence: Int, at now: Duration) {
-        guard let first = kept.first?.sequence, kept.indices.contains(sequence - first) else { return }
-        guard kept[sequence - first].answeredUSec == nil else { return }
-        kept[sequence - first].answeredUSec = now.wholeMicroseconds
     }
 
     /// What is known about a request before its outcome.

@@ -1,6 +1,6 @@
 /// The sign-ins under way at the server: requests, codes and devices.
 ///
-/// Like the ledger, it is a value without a clock or randomness. Times count from the Unix epoch.
+/// Like the ledger, it is a value without a clock. Times count from the Unix epoch.
 struct SignInDesk {
     /// An application's request for a person's consent (RFC 6749 §4.1.1).
     struct Request: Equatable {
@@ -52,56 +52,35 @@ struct SignInDesk {
 
     /// The lifetime of a code. RFC 6749 §4.1.2 allows ten minutes and recommends less.
     static let codeLifetime = Duration.seconds(60)
-    /// The most entries of each kind; the oldest is removed first. It limits what a test that never decides can leave
-    /// behind.
-    private static let kept = 1000
+    /// How long a person may take to enter a device's code.
+    static let deviceCodeLifetime = Duration.seconds(600)
 
-    private var requests: [String: Request] = [:]
-    private var requestOrder: [String] = []
-    private var codes: [String: IssuedCode] = [:]
-    private var codeOrder: [String] = []
-    private var devices: [String: Device] = [:]
-    private var deviceOrder: [String] = []
+    /// The newest values of a kind, by a name that nobody can guess.
+    struct Recent<Value> {
+        /// The most values; the oldest is removed first. It limits what a test that never decides can leave behind.
+        private static var most: Int { 1000 }
 
-    /// Stores a request for the page `id`.
-    mutating func ask(_ request: Request, as id: String) {
-        requests[id] = request
-        requestOrder.append(id)
-        if requestOrder.count > Self.kept { requests[requestOrder.removeFirst()] = nil }
+        private(set) var values: [String: Value] = [:]
+        private var order: [String] = []
+
+        subscript(name: String) -> Value? {
+            get { values[name] }
+            set {
+                if values[name] == nil, newValue != nil { order.append(name) }
+                values[name] = newValue
+                if order.count > Self.most { values[order.removeFirst()] = nil }
+            }
+        }
     }
 
-    /// Removes and returns a page's request, which can be decided once.
-    mutating func take(_ id: String) -> Request? {
-        requests.removeValue(forKey: id)
-    }
-
-    mutating func promise(_ code: String, _ issued: IssuedCode) {
-        codes[code] = issued
-        codeOrder.append(code)
-        if codeOrder.count > Self.kept { codes[codeOrder.removeFirst()] = nil }
-    }
-
-    func issued(_ code: String) -> IssuedCode? { codes[code] }
-
-    /// Records which grant a code was exchanged for.
-    mutating func spend(_ code: String, for family: Int) {
-        codes[code]?.family = family
-    }
-
-    mutating func add(_ device: Device, code: String) {
-        devices[code] = device
-        deviceOrder.append(code)
-        if deviceOrder.count > Self.kept { devices[deviceOrder.removeFirst()] = nil }
-    }
-
-    subscript(device code: String) -> Device? {
-        get { devices[code] }
-        set { devices[code] = newValue }
-    }
+    /// The requests that a page asks about, by the page's ID. Each can be decided once.
+    var requests = Recent<Request>()
+    var codes = Recent<IssuedCode>()
+    var devices = Recent<Device>()
 
     /// The device whose code the person typed, in any spelling.
     func deviceCode(for typed: String) -> String? {
         let letters = { (text: String) in text.uppercased().filter { $0.isLetter || $0.isNumber } }
-        return devices.first { letters($0.value.userCode) == letters(typed) }?.key
+        return devices.values.first { letters($0.value.userCode) == letters(typed) }?.key
     }
 }

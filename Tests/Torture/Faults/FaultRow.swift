@@ -59,8 +59,9 @@ struct FaultRow: Sendable {
     /// take minutes.
     var isSecure: Bool {
         switch trouble {
-        case .endpoint(.answer, _), .retryDate: false
-        case .endpoint, .door, .name, .clock: true
+        case .endpoint(let fault, _): fault.name != "answer"
+        case .retryDate: false
+        case .door, .name, .clock: true
         }
     }
 

@@ -49,19 +49,19 @@ struct GrantLedgerTests {
         let ledger = LedgerRig(GrantPolicy())
         let grant = ledger.issue()
         let tokens = try ledger.rotate(grant.refreshToken)
-        #expect(ledger.refresh(grant.refreshToken) == .refused(.spentToken(revokedFamily: true)))
+        #expect(ledger.refresh(grant.refreshToken) == .spentToken(revokedFamily: true))
         let newest = try #require(tokens.refreshToken)
-        #expect(ledger.refresh(newest) == .refused(.revokedGrant(.reuseDetected)))
+        #expect(ledger.refresh(newest) == .revokedGrant(.reuseDetected))
         #expect(ledger.liveToken(tokens.accessToken) == nil)
         // The second use of the same spent token is also recognized, and revokes nothing more.
-        #expect(ledger.refresh(grant.refreshToken) == .refused(.spentToken(revokedFamily: false)))
+        #expect(ledger.refresh(grant.refreshToken) == .spentToken(revokedFamily: false))
     }
 
     @Test func `without reuse detection the newest token survives a reuse`() throws {
         let ledger = LedgerRig(GrantPolicy(detectsReuse: false))
         let grant = ledger.issue()
         let tokens = try ledger.rotate(grant.refreshToken)
-        #expect(ledger.refresh(grant.refreshToken) == .refused(.spentToken(revokedFamily: false)))
+        #expect(ledger.refresh(grant.refreshToken) == .spentToken(revokedFamily: false))
         _ = try ledger.rotate(try #require(tokens.refreshToken))
     }
 
@@ -79,7 +79,7 @@ struct GrantLedgerTests {
         let grant = ledger.issue()
         _ = try ledger.rotate(grant.refreshToken)
         let late = ledger.refresh(grant.refreshToken, after: .seconds(30) + .microseconds(1))
-        #expect(late == .refused(.spentToken(revokedFamily: true)))
+        #expect(late == .spentToken(revokedFamily: true))
     }
 
     @Test func `grace is for the token replaced last, not for older ones`() throws {
@@ -87,7 +87,7 @@ struct GrantLedgerTests {
         let grant = ledger.issue()
         let tokens = try ledger.rotate(grant.refreshToken)
         _ = try ledger.rotate(try #require(tokens.refreshToken))
-        #expect(ledger.refresh(grant.refreshToken) == .refused(.spentToken(revokedFamily: true)))
+        #expect(ledger.refresh(grant.refreshToken) == .spentToken(revokedFamily: true))
     }
 
     @Test func `a grace repeat after the access token's end brings a new access token`() throws {
@@ -115,7 +115,7 @@ struct GrantLedgerTests {
     @Test func `a token of another client is refused and stays valid`() throws {
         let ledger = LedgerRig(GrantPolicy())
         let grant = ledger.issue()
-        #expect(ledger.refresh(grant.refreshToken, client: "other") == .refused(.wrongClient))
+        #expect(ledger.refresh(grant.refreshToken, client: "other") == .wrongClient)
         #expect(ledger.revoke(grant.refreshToken, clientID: "other") == .wrongClient)
         _ = try ledger.rotate(grant.refreshToken)
     }
@@ -126,9 +126,9 @@ struct GrantLedgerTests {
         let tokens = try ledger.rotate(grant.refreshToken)
         let newest = try #require(tokens.refreshToken)
         // RFC 7009 §2.2 treats a spent token like an unknown one.
-        #expect(ledger.revoke(grant.refreshToken, clientID: "app") == .nothingToRevoke)
-        #expect(ledger.revoke(newest, clientID: "app") == .revokedGrant(family: 1))
-        #expect(ledger.refresh(newest) == .refused(.revokedGrant(.client)))
+        #expect(ledger.revoke(grant.refreshToken, clientID: "app") == .unknownToken)
+        #expect(ledger.revoke(newest, clientID: "app") == .revoked)
+        #expect(ledger.refresh(newest) == .revokedGrant(.client))
         #expect(ledger.liveToken(tokens.accessToken) == nil)
     }
 
@@ -136,7 +136,7 @@ struct GrantLedgerTests {
         let ledger = LedgerRig(GrantPolicy())
         let grant = ledger.issue()
         let tokens = try ledger.rotate(grant.refreshToken)
-        #expect(ledger.revoke(tokens.accessToken, clientID: "app") == .revokedAccessToken(family: 1))
+        #expect(ledger.revoke(tokens.accessToken, clientID: "app") == .revoked)
         #expect(ledger.liveToken(tokens.accessToken) == nil)
         _ = try ledger.rotate(try #require(tokens.refreshToken))
     }
@@ -150,7 +150,7 @@ struct GrantLedgerTests {
         }
         #expect(narrow.scope == "mail")
         let newest = try #require(narrow.refreshToken)
-        #expect(ledger.refresh(newest, asking: AskedToken(scope: "mail admin")) == .refused(.scopeTooWide))
+        #expect(ledger.refresh(newest, asking: AskedToken(scope: "mail admin")) == .scopeTooWide)
         #expect(try ledger.rotate(newest).scope == "mail calendar")
     }
 
@@ -162,8 +162,8 @@ struct GrantLedgerTests {
             let last = try #require(tokens.last)
             tokens.append(try #require(try ledger.rotate(last).refreshToken))
         }
-        #expect(ledger.refresh(tokens[0]) == .refused(.unknownToken))
-        #expect(ledger.refresh(tokens[1]) == .refused(.spentToken(revokedFamily: false)))
+        #expect(ledger.refresh(tokens[0]) == .unknownToken)
+        #expect(ledger.refresh(tokens[1]) == .spentToken(revokedFamily: false))
     }
 
     @Test func `the oldest live access token is dropped first`() throws {
@@ -182,8 +182,8 @@ struct GrantLedgerTests {
     func `a token that was never issued is unknown`(_ text: String) {
         let ledger = LedgerRig(GrantPolicy())
         _ = ledger.issue()
-        #expect(ledger.refresh(text) == .refused(.unknownToken))
-        #expect(ledger.revoke(text, clientID: "app") == .nothingToRevoke)
+        #expect(ledger.refresh(text) == .unknownToken)
+        #expect(ledger.revoke(text, clientID: "app") == .unknownToken)
     }
 
     @Test func `a token in capitals is another token`() {
@@ -199,7 +199,7 @@ struct GrantLedgerTests {
         let one = ledger.issue()
         let other = ledger.issue()
         #expect(ledger.revokeGrant(one.family))
-        #expect(ledger.refresh(one.refreshToken) == .refused(.revokedGrant(.administrator)))
+        #expect(ledger.refresh(one.refreshToken) == .revokedGrant(.administrator))
         _ = try ledger.rotate(other.refreshToken)
         #expect(ledger.summary(ofGrant: one.family)?.revokedBy == .administrator)
         #expect(ledger.summary(ofGrant: other.family)?.revokedBy == nil)

@@ -1,11 +1,10 @@
 @testable import DemoIssuer
 
-/// A ledger with its random source, and with times counted from a start.
+/// A ledger with times counted from a start.
 final class LedgerRig {
     static let start = Duration.seconds(1_000_000)
 
     private var ledger: GrantLedger
-    private var generator = SystemRandomNumberGenerator()
 
     init(_ policy: GrantPolicy) {
         ledger = GrantLedger(policy: policy)
@@ -13,7 +12,7 @@ final class LedgerRig {
 
     /// A grant for `alice` with the scope `mail calendar`.
     func issue(client: String = "app") -> IssuedGrant {
-        ledger.issueGrant(clientID: client, subject: "alice", scope: "mail calendar", using: &generator)
+        ledger.issueGrant(clientID: client, subject: "alice", scope: "mail calendar")
     }
 
     func refresh(
@@ -22,13 +21,7 @@ final class LedgerRig {
         asking asked: AskedToken = AskedToken(),
         after elapsed: Duration = .zero
     ) -> RefreshDecision {
-        ledger.refresh(
-            token,
-            clientID: client,
-            asking: asked,
-            at: Self.start + elapsed,
-            using: &generator
-        )
+        ledger.refresh(token, clientID: client, asking: asked, at: Self.start + elapsed)
     }
 
     /// Refreshes, and requires that the token is rotated.
@@ -41,7 +34,7 @@ final class LedgerRig {
         ledger.liveToken(token, at: Self.start + elapsed)
     }
 
-    func revoke(_ token: String, clientID: String) -> RevocationDecision {
+    func revoke(_ token: String, clientID: String) -> LogEntry.Outcome {
         ledger.revoke(token, clientID: clientID)
     }
 

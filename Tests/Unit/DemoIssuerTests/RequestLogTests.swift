@@ -45,21 +45,6 @@ struct RequestLogTests {
         }
     }
 
-    @Test func `events reach every reader in order, and end with the server`() async throws {
-        let issuer = DemoIssuer(configuration: IssuerConfiguration(clients: [DemoClient(id: "app")]))
-        let url = try await issuer.start()
-        let readers = [await issuer.events, await issuer.events]
-        let grant = try await issuer.issueGrant(clientID: "app")
-        _ = try await refresh(url, grant.refreshToken)
-        _ = try await refresh(url, grant.refreshToken)
-        await issuer.shutdown()
-        for reader in readers {
-            var outcomes: [LogEntry.Outcome] = []
-            for await entry in reader { outcomes.append(entry.outcome) }
-            #expect(outcomes == [.rotated, .spentTokenUsed])
-        }
-    }
-
     @Test func `waiting for a request that does not come ends at the limit`() async throws {
         try await withIssuer { issuer, _ in
             await #expect(throws: DemoError("no request came within 0 s")) {

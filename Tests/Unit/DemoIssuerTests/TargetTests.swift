@@ -22,7 +22,7 @@ struct TargetTests {
         let known: Set<String> = ["urn:known", "no URI"]
         let ledger = LedgerRig(GrantPolicy(knownTargets: known))
         let grant = ledger.issue()
-        #expect(ledger.refresh(grant.refreshToken, asking: asked) == .refused(.unknownTarget))
+        #expect(ledger.refresh(grant.refreshToken, asking: asked) == .unknownTarget)
         guard case .rotated = ledger.refresh(grant.refreshToken, asking: AskedToken(resources: ["urn:known"])) else {
             Issue.record("the refresh token was spent by a refusal")
             return
