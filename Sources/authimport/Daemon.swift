@@ -94,16 +94,14 @@ extension ErrorReply {
     var error: ProgramError {
         if let error = decode(InvalidSettingsError.self) {
             let field = Setting.phrase(forField: error.field)
-            let hint = error.hint.map { Hint($0, command: error.command) }
-            return ProgramError(status, "\(field) cannot be used: \(error.reason)", hint: hint)
+            return ProgramError(status, "\(field) cannot be used: \(error.reason)", hint: error.help)
         }
         if let error = decode(InteractionRequiredError.self) {
             let reason = error.oauthError ?? Self.words(error.reason)
-            let hint = Hint(error.hint, command: error.command)
-            return ProgramError(status, "the server refuses it: \(reason)", hint: hint)
+            return ProgramError(status, "the server refuses it: \(reason)", hint: error.help)
         }
         if let error = decode(MisconfiguredError.self) {
-            return ProgramError(status, error.reason, hint: Hint(error.hint, command: error.command))
+            return ProgramError(status, error.reason, hint: error.help)
         }
         if let error = decode(TemporarilyUnavailableError.self) { return ProgramError(status, error.reason) }
         return ProgramError(status, "the daemon answered with the error '\(name)'")

@@ -50,6 +50,11 @@ package struct InvalidSettingsError: InterfaceError {
         self.command = hint?.command
         self.account = account
     }
+
+    /// `hint` and the command in it.
+    package var help: Hint? {
+        Hint(hint, command: command)
+    }
 }
 
 /// The user must act. Retries do not help, but after rejectedWithoutReason the daemon still tries once an hour.
@@ -104,6 +109,11 @@ package struct InteractionRequiredError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
+    }
 }
 
 /// The account has no grant.
@@ -121,6 +131,11 @@ package struct SignedOutError: InterfaceError {
         self.account = account
         self.hint = hint.text
         self.command = hint.command
+    }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
     }
 }
 
@@ -167,6 +182,11 @@ package struct MisconfiguredError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
+    }
 }
 
 /// The server refuses a token for these scopes, resources, audience or claims. The account and its other tokens are not
@@ -196,6 +216,11 @@ package struct TokenSetRefusedError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
+    }
 }
 
 /// The metadata of a server cannot be read now. It may work later.
@@ -216,6 +241,11 @@ package struct ServerUnavailableError: InterfaceError {
         self.reason = reason
         self.hint = hint.text
         self.command = hint.command
+    }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
     }
 }
 
@@ -254,6 +284,11 @@ package struct ClientNotRegisteredError: InterfaceError {
         self.command = hint.command
         self.keepsClient = keepsClient
     }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
+    }
 }
 
 /// The server did not accept the new refresh token. The account keeps its own, which may still work.
@@ -282,6 +317,11 @@ package struct GrantNotImportedError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
+    }
 }
 
 /// The account is parked, because another machine may use its grant (see ExportGrant). There is no valid token, or
@@ -300,6 +340,11 @@ package struct AccountParkedError: InterfaceError {
         self.account = account
         self.hint = hint.text
         self.command = hint.command
+    }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
     }
 }
 
@@ -340,6 +385,11 @@ package struct SignInDeniedError: InterfaceError {
         self.oauthErrorDescription = oauthErrorDescription
         self.hint = hint.text
         self.command = hint.command
+    }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
     }
 }
 
@@ -393,6 +443,11 @@ package struct SignInFailedError: InterfaceError {
         self.command = hint.command
         self.port = port
     }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
+    }
 }
 
 /// Another person signed in than the one to whom the account belongs, or than the owner of the mailbox that the account
@@ -418,6 +473,11 @@ package struct OtherSubjectError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
+    }
 }
 
 /// The web session was not started.
@@ -442,6 +502,11 @@ package struct WebSessionNotStartedError: InterfaceError {
         self.reason = reason
         self.hint = hint.text
         self.command = hint.command
+    }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
     }
 }
 
@@ -488,6 +553,11 @@ package struct StoreUnavailableError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
+    }
 }
 
 /// The store's key is not available now: the keyring is locked or missing, or does not contain the key. The daemon
@@ -507,6 +577,11 @@ package struct StoreLockedError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
+    }
 }
 
 /// The store's key was not changed, because the new key cannot be stored.
@@ -524,6 +599,11 @@ package struct KeyNotReplacedError: InterfaceError {
         self.reason = reason
         self.hint = hint.text
         self.command = hint.command
+    }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
     }
 }
 
@@ -544,6 +624,11 @@ package struct PermissionDeniedError: InterfaceError {
         self.reason = reason
         self.hint = hint?.text
         self.command = hint?.command
+    }
+
+    /// `hint` and the command in it.
+    package var help: Hint? {
+        Hint(hint, command: command)
     }
 }
 

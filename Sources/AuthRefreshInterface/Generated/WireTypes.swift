@@ -272,6 +272,11 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.tokenFile = tokenFile
         self.accountId = accountId
     }
+
+    /// `hint` and the command in it.
+    package var help: Hint? {
+        Hint(hint, command: command)
+    }
 }
 
 /// A file that holds an account's token for as long as the token is valid.
@@ -534,6 +539,11 @@ package struct StoreFinding: Codable, Hashable, Sendable {
         self.hint = hint.text
         self.command = hint.command
     }
+
+    /// `hint` and the command in it.
+    package var help: Hint {
+        Hint(hint, command: command)
+    }
 }
 
 /// The result of one check. It contains no secret.
@@ -570,6 +580,11 @@ package struct Finding: Codable, Hashable, Sendable {
         self.advice = advice?.text
         self.command = advice?.command
         self.needs = needs
+    }
+
+    /// `advice` and the command in it.
+    package var help: Hint? {
+        Hint(advice, command: command)
     }
 }
 

@@ -197,8 +197,8 @@ struct AccountImportCommand: ParsableCommand {
     ) throws(Report) {
         let outcome = isRefreshing && !noWait ? try daemon.settle(status, done: done) : status
         try output.print(ImportGrant.Reply(status: outcome), or: StatusSentence.line(for: outcome))
-        if outcome.knownState == .signedOut, let hint = outcome.hint {
-            StandardError.note("next: \(Hint(hint, command: outcome.command))")
+        if outcome.knownState == .signedOut, let help = outcome.help {
+            StandardError.note("next: \(help)")
         }
     }
 

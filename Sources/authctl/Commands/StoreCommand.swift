@@ -187,8 +187,7 @@ struct StoreCheckCommand: ParsableCommand {
             let subject = finding.account.map { "account '\(PlainText.line($0))'" } ?? "store"
             let width = TerminalStyle.standardOutput.width
             let found = "\(subject): \(PlainText.line(finding.summary))"
-            let advice = Hint(finding.hint, command: finding.command)
-            let hint = WrappedText.message(advice, by: .here, width: width.map { $0 - 4 })
+            let hint = WrappedText.message(finding.help, by: .here, width: width.map { $0 - 4 })
             let lines = WrappedText.lines(found, width: width, indent: 2) + hint.map { "    " + $0 }
             try StandardOutput.show(lines.joined(separator: "\n") + "\n")
         }

@@ -198,7 +198,7 @@ private struct FindingLines {
 
     /// The lines that say what to do, below an arrow.
     private func advice(width: Int?) -> [String] {
-        guard let advice = Hint(finding.advice, command: finding.command) else { return [] }
+        guard let advice = finding.help else { return [] }
         let lines = WrappedText.message(advice, by: .here, width: width.map { $0 - arrow.count })
         let margin = String(repeating: " ", count: arrow.count)
         return lines.enumerated().map { ($0.offset == 0 ? arrow : margin) + $0.element }

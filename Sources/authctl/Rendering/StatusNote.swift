@@ -63,7 +63,7 @@ struct StatusNote {
         if let correlation = status.failure?.correlationId {
             lines.append(("journal", "\(JournalKey.correlationID.rawValue)=\(correlation)"))
         }
-        if let hint = status.hint { lines.append(("run", Hint(hint, command: status.command).text(by: .here))) }
+        if let help = status.help { lines.append(("run", help.text(by: .here))) }
         self.lines = lines
         self.account = status.account
     }

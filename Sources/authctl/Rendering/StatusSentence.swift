@@ -79,7 +79,7 @@ extension Report {
             status: status.refreshExitStatus,
             name: "authctl.NotFresh",
             message: "'\(status.account)' \(StatusSentence(status: status, time: .now).failure)",
-            hints: [Hint(status.hint, command: status.command) ?? "\(Command("status", status.account))"],
+            hints: [status.help ?? "\(Command("status", status.account))"],
             parameters: JSONText.object([("status", WireText.encode(status))]),
             cause: .notFresh
         )

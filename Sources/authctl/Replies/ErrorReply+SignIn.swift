@@ -7,52 +7,48 @@ extension ErrorReply {
         let again = Command("login", error.account)
         return switch error.by {
         case "user":
-            report(status: .cancelled, message: "the sign-in of '\(error.account)' was cancelled by the user")
+            report(.cancelled, "the sign-in of '\(error.account)' was cancelled by the user")
         case "superseded":
             report(
-                status: .tryAgainLater,
-                message: "the sign-in of '\(error.account)' was replaced by a newer one, which is under way",
-                hints: ["to follow the newer one: \(again)"]
+                .tryAgainLater,
+                "the sign-in of '\(error.account)' was replaced by a newer one, which is under way",
+                "to follow the newer one: \(again)"
             )
         case "removed":
-            report(status: .noSuchAccount, message: "the account '\(error.account)' was removed during its sign-in")
+            report(.noSuchAccount, "the account '\(error.account)' was removed during its sign-in")
         case "changed":
             report(
-                status: .tryAgainLater,
-                message: "the sign-in of '\(error.account)' has ended, because the account was changed",
-                hints: [Hint(again)]
+                .tryAgainLater,
+                "the sign-in of '\(error.account)' has ended, because the account was changed",
+                Hint(again)
             )
         case "stopping":
             report(
-                status: .tryAgainLater,
-                message: "the sign-in of '\(error.account)' has ended, because the daemon is stopping",
-                hints: [Hint(again)]
+                .tryAgainLater,
+                "the sign-in of '\(error.account)' has ended, because the daemon is stopping",
+                Hint(again)
             )
         // A newer daemon may know more reasons.
         default:
-            report(
-                status: .tryAgainLater,
-                message: "the daemon ended the sign-in of '\(error.account)'",
-                hints: [Hint(again)]
-            )
+            report(.tryAgainLater, "the daemon ended the sign-in of '\(error.account)'", Hint(again))
         }
     }
 
     func signInDenied(_ error: SignInDeniedError) -> Report {
         let words = Wording.serverWords(code: error.oauthError, description: error.oauthErrorDescription, finer: [])
         return report(
-            status: .interactionRequired,
-            message: "'\(error.account)' was not signed in: the authorization server denied it"
+            .interactionRequired,
+            "'\(error.account)' was not signed in: the authorization server denied it"
                 + (words.map { " (\($0))" } ?? ""),
-            hints: [Hint(error.hint, command: error.command)]
+            error.help
         )
     }
 
     func signInTimedOut(_ error: SignInTimedOutError) -> Report {
         report(
-            status: .tryAgainLater,
-            message: "the sign-in of '\(error.account)' timed out: nobody completed it in time",
-            hints: ["\(Command("login", error.account))"]
+            .tryAgainLater,
+            "the sign-in of '\(error.account)' timed out: nobody completed it in time",
+            "\(Command("login", error.account))"
         )
     }
 
@@ -65,10 +61,11 @@ extension ErrorReply {
             default: .interactionRequired
             }
         return report(
-            status: status,
-            message: "'\(error.account)' was not signed in: " + Wording.joined(error.reason, error.failure)
+            status,
+            "'\(error.account)' was not signed in: " + Wording.joined(error.reason, error.failure)
                 + (error.port.flatMap(PortHolder.words) ?? ""),
-            hints: [Hint(error.hint, command: error.command)] + Self.journal(error.failure?.correlationId)
+            error.help,
+            Self.journal(error.failure?.correlationId)
         )
     }
 
@@ -78,23 +75,23 @@ extension ErrorReply {
         let message =
             people.map { "you signed in as '\($0)', but '\(error.account)' belongs to '\($1)'; nothing was stored" }
             ?? "you signed in as another person than the owner of '\(error.account)'; nothing was stored"
-        return report(status: .badData, message: message, hints: [Hint(error.hint, command: error.command)])
+        return report(.badData, message, error.help)
     }
 
     func noSuchSignIn(_: NoSuchSignInError) -> Report {
         report(
-            status: .badData,
-            message: "this address belongs to no sign-in that is under way",
-            hints: ["the sign-in may be over; to begin again: \(Command("login", "ACCOUNT"))"]
+            .badData,
+            "this address belongs to no sign-in that is under way",
+            "the sign-in may be over; to begin again: \(Command("login", "ACCOUNT"))"
         )
     }
 
     func webSessionNotStarted(_ error: WebSessionNotStartedError) -> Report {
         report(
             // A newer daemon may know more kinds.
-            status: error.kind == "misconfigured" ? .misconfigured : .tryAgainLater,
-            message: "cannot wait for the callback '\(PlainText.line(error.callback))' now: \(error.reason)",
-            hints: [Hint(error.hint, command: error.command)]
+            error.kind == "misconfigured" ? .misconfigured : .tryAgainLater,
+            "cannot wait for the callback '\(PlainText.line(error.callback))' now: \(error.reason)",
+            error.help
         )
     }
 
@@ -107,6 +104,6 @@ extension ErrorReply {
             // A newer daemon may know more reasons.
             default: "the daemon ended the session at '\(callback)'"
             }
-        return report(status: .tryAgainLater, message: message)
+        return report(.tryAgainLater, message)
     }
 }

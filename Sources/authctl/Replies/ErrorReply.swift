@@ -40,29 +40,25 @@ extension ErrorReply {
         case WebSessionEndedError.name: row(WebSessionEndedError.self, webSessionEnded)
         case "org.varlink.service.PermissionDenied":
             report(
-                status: .notPermitted,
-                message: "the daemon does not serve this user",
-                hints: ["the daemon serves the user who runs it; check --socket and AUTHREFRESH_SOCKET"]
+                .notPermitted,
+                "the daemon does not serve this user",
+                "the daemon serves the user who runs it; check --socket and AUTHREFRESH_SOCKET"
             )
         case "org.varlink.service.InvalidParameter": invalidParameter
         case "org.varlink.service.InterfaceNotFound":
             report(
-                status: .unavailable,
-                message: "another service answers at the socket, not authrefreshd",
-                hints: ["check --socket and AUTHREFRESH_SOCKET"]
+                .unavailable,
+                "another service answers at the socket, not authrefreshd",
+                "check --socket and AUTHREFRESH_SOCKET"
             )
         case "org.varlink.service.MethodNotFound", "org.varlink.service.MethodNotImplemented",
             "org.varlink.service.ExpectedMore":
-            report(
-                status: .unavailable,
-                message: "the running daemon does not know this command",
-                hints: [Self.versionsDiffer]
-            )
+            report(.unavailable, "the running daemon does not know this command", Self.versionsDiffer)
         default:
             report(
-                status: .badData,
-                message: "the daemon answered with an error that authctl does not know: '\(name)'",
-                hints: [Self.versionsDiffer]
+                .badData,
+                "the daemon answered with an error that authctl does not know: '\(name)'",
+                Self.versionsDiffer
             )
         }
     }
@@ -84,8 +80,7 @@ extension ErrorReply {
 
     private func row<Parameters: InterfaceError>(_ type: Parameters.Type, _ make: (Parameters) -> Report) -> Report {
         guard let parameters = WireText.decode(type, fromText: self.parameters) else {
-            let unreadable = Report.unreadableReply
-            return report(status: unreadable.status, message: unreadable.message, hints: unreadable.hints)
+            return report(.badData, Report.unreadableReply.message, Self.versionsDiffer)
         }
         return make(parameters)
     }
@@ -101,42 +96,39 @@ extension ErrorReply {
 
     private var invalidParameter: Report {
         report(
-            status: .badData,
-            message: "the daemon does not accept the parameter" + (refusedParameter.map { " '\($0)'" } ?? "s"),
-            hints: [Self.versionsDiffer]
+            .badData,
+            "the daemon does not accept the parameter" + (refusedParameter.map { " '\($0)'" } ?? "s"),
+            Self.versionsDiffer
         )
     }
 
     func noSuchAccount(_ error: NoSuchAccountError) -> Report {
         report(
-            status: .noSuchAccount,
+            .noSuchAccount,
             // A word that cannot be an account's name may be a secret in the wrong place.
-            message: Self.isPossibleName(error.account)
+            Self.isPossibleName(error.account)
                 ? "no account is named '\(error.account)'" : "no account has the name that was given",
-            hints: (error.nearest.map { ["did you mean '\(PlainText.line($0))'?"] } ?? []) + [
-                "\(Command("account", "list"))"
-            ]
+            error.nearest.map { "did you mean '\(PlainText.line($0))'?" },
+            "\(Command("account", "list"))"
         )
     }
 
     func accountExists(_ error: AccountExistsError) -> Report {
         report(
-            status: .usage,
-            message: "an account named '\(error.account)' exists already",
-            hints: [
-                "to change it: \(Command("account", "edit", error.account))",
-                "to replace its grant: \(Command("account", "import", error.account, "--refresh-token-file", "FILE"))",
-            ]
+            .usage,
+            "an account named '\(error.account)' exists already",
+            "to change it: \(Command("account", "edit", error.account))",
+            "to replace its grant: \(Command("account", "import", error.account, "--refresh-token-file", "FILE"))"
         )
     }
 
     func invalidSettings(_ error: InvalidSettingsError) -> Report {
         report(
-            status: .badData,
+            .badData,
             // An account of a file has the setting under its name there.
-            message: error.account.map { "'\($0)', \(error.field): \(error.reason)" }
+            error.account.map { "'\($0)', \(error.field): \(error.reason)" }
                 ?? "\(Setting.phrase(forField: error.field)) cannot be used: \(error.reason)",
-            hints: error.hint.map { [Hint($0, command: error.command)] } ?? []
+            error.help
         )
     }
 
@@ -147,46 +139,41 @@ extension ErrorReply {
             finer: [error.subError, error.providerCode]
         )
         return report(
-            status: .interactionRequired,
-            message: "'\(error.account)' needs you: \(Wording.reason(error.reason, summary: error.summary))"
+            .interactionRequired,
+            "'\(error.account)' needs you: \(Wording.reason(error.reason, summary: error.summary))"
                 + (words.map { " (\($0))" } ?? "") + ", since \(LocalTime.now.clock(error.sinceUSec))",
-            hints: [Hint(error.hint, command: error.command)] + Self.journal(error.correlationId)
+            error.help,
+            Self.journal(error.correlationId)
         )
     }
 
     func signedOut(_ error: SignedOutError) -> Report {
-        report(
-            status: .signedOut,
-            message: "'\(error.account)' is signed out",
-            hints: [Hint(error.hint, command: error.command)]
-        )
+        report(.signedOut, "'\(error.account)' is signed out", error.help)
     }
 
     func temporarilyUnavailable(_ error: TemporarilyUnavailableError) -> Report {
         let next = error.retryAtUSec.map { ", the next attempt is \(LocalTime.now.relative($0))" } ?? ""
         return report(
-            status: .tryAgainLater,
-            message: "no valid token for '\(error.account)' now: "
+            .tryAgainLater,
+            "no valid token for '\(error.account)' now: "
                 + Wording.joined(error.reason, error.failure) + next,
-            hints: ["\(Command("status", error.account))"] + Self.journal(error.failure?.correlationId)
+            "\(Command("status", error.account))",
+            Self.journal(error.failure?.correlationId)
         )
     }
 
     func misconfigured(_ error: MisconfiguredError) -> Report {
         report(
-            status: .misconfigured,
-            message: "'\(error.account)' cannot be refreshed as it is set up: "
+            .misconfigured,
+            "'\(error.account)' cannot be refreshed as it is set up: "
                 + Wording.joined(error.reason, error.failure),
-            hints: [Hint(error.hint, command: error.command)] + Self.journal(error.failure?.correlationId)
+            error.help,
+            Self.journal(error.failure?.correlationId)
         )
     }
 
     func serverUnavailable(_ error: ServerUnavailableError) -> Report {
-        report(
-            status: .tryAgainLater,
-            message: "'\(PlainText.line(error.url))' could not be asked: \(error.reason)",
-            hints: [Hint(error.hint, command: error.command)]
-        )
+        report(.tryAgainLater, "'\(PlainText.line(error.url))' could not be asked: \(error.reason)", error.help)
     }
 
     func clientNotRegistered(_ error: ClientNotRegisteredError) -> Report {
@@ -195,9 +182,9 @@ extension ErrorReply {
             ? "'\(error.account)' keeps its client, because the server registered no other one: "
             : "'\(error.account)' was not added, because the server registered no client: "
         return report(
-            status: error.kind == "unavailable" ? .tryAgainLater : .misconfigured,
-            message: outcome + Wording.joined(error.reason, error.failure),
-            hints: [Hint(error.hint, command: error.command)]
+            error.kind == "unavailable" ? .tryAgainLater : .misconfigured,
+            outcome + Wording.joined(error.reason, error.failure),
+            error.help
         )
     }
 
@@ -209,86 +196,67 @@ extension ErrorReply {
             default: .badData
             }
         return report(
-            status: status,
-            message: "'\(error.account)' keeps its grant, because the new one could not be refreshed: "
+            status,
+            "'\(error.account)' keeps its grant, because the new one could not be refreshed: "
                 + Wording.joined(error.reason, error.failure),
-            hints: [Hint(error.hint, command: error.command)] + Self.journal(error.failure.correlationId)
+            error.help,
+            Self.journal(error.failure.correlationId)
         )
     }
 
     func accountParked(_ error: AccountParkedError) -> Report {
-        report(
-            status: .signedOut,
-            message: "'\(error.account)' is parked, because another machine may use its grant",
-            hints: [Hint(error.hint, command: error.command)]
-        )
+        report(.signedOut, "'\(error.account)' is parked, because another machine may use its grant", error.help)
     }
 
     func tokenSetRefused(_ error: TokenSetRefusedError) -> Report {
         report(
-            status: error.userRequired ? .interactionRequired : .misconfigured,
-            message: "the server refused this token of '\(error.account)': "
+            error.userRequired ? .interactionRequired : .misconfigured,
+            "the server refused this token of '\(error.account)': "
                 + Wording.joined(error.reason, error.failure) + "; the account has not changed",
-            hints: [Hint(error.hint, command: error.command)] + Self.journal(error.failure.correlationId)
+            error.help,
+            Self.journal(error.failure.correlationId)
         )
     }
 
     func storeUnavailable(_ error: StoreUnavailableError) -> Report {
-        report(
-            status: .tryAgainLater,
-            message: "the daemon's store is not available: \(error.reason)",
-            hints: [Hint(error.hint, command: error.command)]
-        )
+        report(.tryAgainLater, "the daemon's store is not available: \(error.reason)", error.help)
     }
 
     func storeLocked(_ error: StoreLockedError) -> Report {
-        report(
-            status: .tryAgainLater,
-            message: "the store is locked: \(error.reason)",
-            hints: [Hint(error.hint, command: error.command)]
-        )
+        report(.tryAgainLater, "the store is locked: \(error.reason)", error.help)
     }
 
     func keyNotReplaced(_ error: KeyNotReplacedError) -> Report {
-        report(
-            status: .misconfigured,
-            message: "the key was not changed: \(error.reason)",
-            hints: [Hint(error.hint, command: error.command)]
-        )
+        report(.misconfigured, "the key was not changed: \(error.reason)", error.help)
     }
 
     func permissionDenied(_ error: PermissionDeniedError) -> Report {
-        report(
-            status: .notPermitted,
-            message: "not permitted: \(error.reason)",
-            hints: error.hint.map { [Hint($0, command: error.command)] } ?? []
-        )
+        report(.notPermitted, "not permitted: \(error.reason)", error.help)
     }
 
     func subscriberFellBehind(_ error: SubscriberFellBehindError) -> Report {
         report(
-            status: .tryAgainLater,
-            message:
-                "the changes were read too slowly, and the daemon keeps only \(error.unreadBytesMax) bytes of them;"
+            .tryAgainLater,
+            "the changes were read too slowly, and the daemon keeps only \(error.unreadBytesMax) bytes of them;"
                 + " nothing before this is missing",
-            hints: ["run the command again: it begins with the present state"]
+            "run the command again: it begins with the present state"
         )
     }
 
     func limitExceeded(_ error: LimitExceededError) -> Report {
         if let holder = error.holder {
             return report(
-                status: .tryAgainLater,
-                message: "the daemon refused this call, because \(holder)",
-                hints: ["end that program, or try again later"]
+                .tryAgainLater,
+                "the daemon refused this call, because \(holder)",
+                "end that program, or try again later"
             )
         }
         // A newer daemon may know more limits.
         let counted = Limit(rawValue: error.limit).map { "at most \(error.maximum) \($0.words)" }
         return report(
-            status: .tryAgainLater,
-            message: counted.map { "the daemon allows \($0)" } ?? "a limit of the daemon is reached (\(error.maximum))",
-            hints: ["try again later"]
+            .tryAgainLater,
+            counted.map { "the daemon allows \($0)" } ?? "a limit of the daemon is reached (\(error.maximum))",
+            "try again later"
         )
     }
 
@@ -298,19 +266,19 @@ extension ErrorReply {
     }
 
     /// The command that shows the daemon's journal lines about a failure.
-    static func journal(_ correlation: String?) -> [Hint] {
-        guard let correlation else { return [] }
+    static func journal(_ correlation: String?) -> Hint? {
+        guard let correlation else { return nil }
         let field = "AUTHREFRESH_CORRELATION_ID=\(correlation)"
-        return [Hint(Command(program: "journalctl", "--user", "-u", "authrefreshd", field))]
+        return Hint(Command(program: "journalctl", "--user", "-u", "authrefreshd", field))
     }
 
     /// This reply as a failure of the command.
-    func report(status: ExitStatus, message: String, hints: [Hint] = []) -> Report {
+    func report(_ status: ExitStatus, _ message: String, _ hints: Hint?...) -> Report {
         Report(
             status: status,
             name: name,
             message: message,
-            hints: hints,
+            hints: hints.compactMap(\.self),
             parameters: shownParameters,
             cause: .refused(self)
         )

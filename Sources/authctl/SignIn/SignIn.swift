@@ -52,7 +52,7 @@ struct SignIn {
         }
         if let declined = status.declinedScopes {
             let words = declined.map(PlainText.line).joined(separator: " ")
-            let again = Hint(status.hint, command: status.command) ?? Hint(Command("login", status.account))
+            let again = status.help ?? Hint(Command("login", status.account))
             StandardError.warn("the server did not grant \(words); to be asked again: " + again)
         }
         if !output.json { try StandardOutput.show(StatusSentence.line(for: status)) }
