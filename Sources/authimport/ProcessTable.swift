@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 
 /// This user's processes, by the names of their programs.
@@ -19,19 +20,9 @@ enum ProcessTable {
     /// The running processes of these programs. A script counts under its own name: `python3
     /// /home/jane/bin/mutt_oauth2.py` is `mutt_oauth2.py`, and `python3 -m azure.cli` is `azure.cli`.
     static func running(_ programs: [String]) -> [Entry] {
-        guard let folder = unsafe opendir("/proc") else { return [] }
-        defer { unsafe closedir(folder) }
-        var entries: [Entry] = []
-        while let item = unsafe readdir(folder) {
-            let name = unsafe withUnsafeBytes(of: item.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard let pid = Int32(name), pid != getpid(), isOwn(pid) else { continue }
-            if let program = names(of: pid).first(where: programs.contains) {
-                entries.append(Entry(pid: pid, parent: parent(of: pid), program: program))
-            }
+        folderNames("/proc").compactMap(Int32.init).filter { $0 != getpid() && isOwn($0) }.sorted().compactMap { pid in
+            names(of: pid).first(where: programs.contains).map { Entry(pid: pid, parent: parent(of: pid), program: $0) }
         }
-        return entries.sorted { $0.pid < $1.pid }
     }
 
     /// The second field after the name in parentheses, which may contain any character (proc(5)).

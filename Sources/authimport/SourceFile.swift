@@ -60,16 +60,7 @@ enum SourceFile {
 
     /// The names in a folder, sorted; empty if the folder is missing.
     static func names(in folder: String) -> [String] {
-        guard let handle = unsafe opendir(folder) else { return [] }
-        defer { unsafe closedir(handle) }
-        var names: [String] = []
-        while let item = unsafe readdir(handle), names.count <= ImportLimit.movedAccountsMax {
-            let name = unsafe withUnsafeBytes(of: item.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
+        folderNames(folder).sorted()
     }
 }
 

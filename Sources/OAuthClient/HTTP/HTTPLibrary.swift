@@ -1,3 +1,4 @@
+internal import Basics
 import CCurl
 import Glibc
 
@@ -44,14 +45,6 @@ package enum HTTPLibrary {
 
     /// Whether the folder has a file with a name such as `1d3472b9.0`.
     private static func isHashed(_ folder: String) -> Bool {
-        guard let stream = unsafe opendir(folder) else { return false }
-        defer { unsafe _ = closedir(stream) }
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name.utf8.count == 10, name.hasSuffix(".0") { return true }
-        }
-        return false
+        folderNames(folder).contains { $0.utf8.count == 10 && $0.hasSuffix(".0") }
     }
 }

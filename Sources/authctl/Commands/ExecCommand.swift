@@ -64,15 +64,8 @@ struct ExecCommand: ParsableCommand {
     }
 
     func run() throws(Report) {
-        let request = TokenRequest(
-            account: account,
-            minimumValidity: minValidity?.seconds,
-            scopes: target.scopes,
-            resources: target.resource,
-            audience: target.audience,
-            idToken: idToken,
-            socket: connection.socket
-        )
+        var request = target.request(for: account, minimumValidity: minValidity, socket: connection.socket)
+        request.idToken = idToken
         let token = try ToolToken(request)
         unsafe setenv(env, token.secret.reveal(), 1)
         let number = Self.become(command)

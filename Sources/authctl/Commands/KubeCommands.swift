@@ -47,15 +47,8 @@ struct KubeCredentialCommand: ParsableCommand {
 
     func run() throws(Report) {
         let info = try KubeExecInfo(environmentValue("KUBERNETES_EXEC_INFO"))
-        let request = TokenRequest(
-            account: account,
-            minimumValidity: minValidity?.seconds,
-            scopes: target.scopes,
-            resources: target.resource,
-            audience: target.audience,
-            idToken: !useAccessToken && !target.isGiven,
-            socket: connection.socket
-        )
+        var request = target.request(for: account, minimumValidity: minValidity, socket: connection.socket)
+        request.idToken = !useAccessToken && !target.isGiven
         var daemon = try connection.connect()
         let token = try ToolToken.kept(for: info.cluster, request, from: &daemon)
         let status = JSONText.object([

@@ -112,19 +112,13 @@ struct TokenCommand: ParsableCommand {
 
     /// The request, equal to the one that `TokenArguments` makes from these arguments.
     func request(for account: String) -> TokenRequest {
-        TokenRequest(
-            account: account,
-            minimumValidity: minValidity?.seconds,
-            scopes: target.scopes,
-            resources: target.resource,
-            audience: target.audience,
-            claims: claims,
-            force: force,
-            idToken: idToken,
-            format: format ?? (json ? .json : .raw),
-            user: user,
-            socket: connection.socket
-        )
+        var request = target.request(for: account, minimumValidity: minValidity, socket: connection.socket)
+        request.claims = claims
+        request.force = force
+        request.idToken = idToken
+        request.format = format ?? (json ? .json : .raw)
+        request.user = user
+        return request
     }
 
     func validate() throws {

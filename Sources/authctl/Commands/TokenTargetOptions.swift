@@ -29,7 +29,17 @@ struct TokenTargetOptions: ParsableArguments {
 
     var isGiven: Bool { !scope.isEmpty || !resource.isEmpty || audience != nil }
 
-    var scopes: [String] { scope.flatMap(TokenRequest.scopeTokens) }
+    /// The request for this token.
+    func request(for account: String, minimumValidity: LengthOfTime?, socket: String?) -> TokenRequest {
+        TokenRequest(
+            account: account,
+            minimumValidity: minimumValidity?.seconds,
+            scopes: scope.flatMap(TokenRequest.scopeTokens),
+            resources: resource,
+            audience: audience,
+            socket: socket
+        )
+    }
 
     /// The options as arguments.
     var words: [String] {

@@ -90,13 +90,7 @@ final class ForwardSocket {
 
     /// Removes folders whose program was killed.
     private static func removeAbandoned(in parent: String) {
-        guard let listing = unsafe opendir(parent) else { return }
-        defer { unsafe closedir(listing) }
-        while let entry = unsafe readdir(listing) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name.hasPrefix(prefix) else { continue }
+        for name in folderNames(parent) where name.hasPrefix(prefix) {
             let folder = "\(parent)/\(name)"
             let lock = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard lock >= 0 else { continue }

@@ -22,7 +22,8 @@ struct PageOpening: ~Copyable {
     /// How long a browser may take to close its window.
     private static let closingPatience = Duration.seconds(3)
 
-    private(set) var choice: WindowChoice
+    /// Its browser is to be chosen before `open`.
+    var choice: WindowChoice
     private var browser: DetachedProgram?
     /// The address with which the browser was started.
     private var way: WebLink?
@@ -43,18 +44,6 @@ struct PageOpening: ~Copyable {
         case .some(let detour): detour.descriptors
         case nil: []
         }
-    }
-
-    /// Chooses the browser. Call it before `open`.
-    ///
-    /// - Throws: the errors of `WindowChoice.chooseBrowser`.
-    mutating func chooseBrowser(
-        ofAccount name: String? = nil,
-        refusedTo account: String? = nil,
-        in window: LoginWindow? = nil,
-        hint: Hint
-    ) throws(Report) {
-        try choice.chooseBrowser(ofAccount: name, refusedTo: account, in: window, hint: hint)
     }
 
     /// Starts the browser.

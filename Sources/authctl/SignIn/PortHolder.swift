@@ -34,27 +34,14 @@ enum PortHolder {
     /// The process that has one of the sockets open, if it is the user's own.
     private static func process(holding inodes: Set<String>) -> (pid: Int32, name: String)? {
         let links = Set(inodes.map { "socket:[\($0)]" })
-        for pid in names(in: "/proc").compactMap(Int32.init) {
+        for pid in folderNames("/proc").compactMap(Int32.init) {
             let folder = "/proc/\(pid)/fd"
-            guard names(in: folder).contains(where: { link("\(folder)/\($0)").map(links.contains) ?? false }) else {
+            guard folderNames(folder).contains(where: { link("\(folder)/\($0)").map(links.contains) ?? false }) else {
                 continue
             }
             return (pid, text("/proc/\(pid)/comm").map { String($0.prefix { $0 != "\n" }) } ?? "?")
         }
         return nil
-    }
-
-    private static func names(in folder: String) -> [String] {
-        guard let listing = unsafe opendir(folder) else { return [] }
-        defer { unsafe closedir(listing) }
-        var names: [String] = []
-        while let entry = unsafe readdir(listing) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            names.append(name)
-        }
-        return names
     }
 
     private static func link(_ path: String) -> String? {

@@ -242,7 +242,7 @@ struct SignInSession: ~Copyable {
                 guard let window = LoginWindow(rawValue: name) else { throw .unreadableReply }
                 return window
             }
-            try page.chooseBrowser(ofAccount: reply.browser, refusedTo: refused, in: window, hint: hint)
+            try page.choice.chooseBrowser(ofAccount: reply.browser, refusedTo: refused, in: window, hint: hint)
         } catch {
             if !isJoined { askToCancel() }
             throw error

@@ -48,13 +48,8 @@ enum TemporaryProfile {
     /// Removes folders whose program was killed and whose window is closed, because somebody may still be signed in to
     /// servers there.
     static func removeAbandoned(in surroundings: Surroundings) {
-        guard let folder = folder(in: surroundings), let listing = unsafe opendir(folder) else { return }
-        defer { unsafe closedir(listing) }
-        while let entry = unsafe readdir(listing) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name.hasPrefix(prefix) else { continue }
+        guard let folder = folder(in: surroundings) else { return }
+        for name in folderNames(folder) where name.hasPrefix(prefix) {
             guard !name.hasSuffix(removed) else {
                 remove("\(folder)/\(name)", surroundings)
                 continue

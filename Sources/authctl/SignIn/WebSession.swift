@@ -81,7 +81,7 @@ struct WebSession: ~Copyable {
 
     private mutating func begin(_ reply: StartWebSession.Reply) throws(Report) {
         let link = try Self.link(to: address, callback: reply.callback)
-        try page.chooseBrowser(hint: "name another browser: --browser PROGRAM")
+        try page.choice.chooseBrowser(hint: "name another browser: --browser PROGRAM")
         // Sign-in flows return in the same three ways.
         let scheme = reply.callback.prefix { $0 != ":" }.lowercased()
         let flow: SignInFlow = scheme == "http" ? .browser : scheme == "https" ? .paste : .scheme
