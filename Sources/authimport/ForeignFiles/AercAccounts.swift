@@ -1,17 +1,17 @@
 internal import AuthRefreshInterface
-package import Basics
+internal import Basics
 internal import RefreshCore
 internal import TextEncodings
 
 /// Reads the accounts in aerc's `accounts.conf` whose server is asked with OAuth (aerc-imap(5), `oauthbearer` and
 /// `xoauth2`): the password in the address is the refresh token, and its query names the client.
-package enum AercAccounts {
+enum AercAccounts {
     private static let expected = "aerc's accounts.conf"
 
     /// Reads the accounts.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`, `tooManyAccounts`.
-    package static func accounts(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
+    static func accounts(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
         let text = try SourceText.read(bytes, origin: origin, expected: expected)
         var sections: [(name: String, source: String?)] = []
         for line in text.split(whereSeparator: \.isNewline).map(\.trimmed) where !"#;".contains(line.first ?? "#") {

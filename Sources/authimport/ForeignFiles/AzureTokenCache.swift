@@ -1,13 +1,13 @@
 internal import AuthRefreshInterface
-package import Basics
+internal import Basics
 internal import RefreshCore
 
 /// Reads the accounts in Azure CLI's token cache, which MSAL writes.
-package enum AzureTokenCache {
+enum AzureTokenCache {
     private static let expected = "the token cache that Azure CLI writes, msal_token_cache.json"
 
     /// The folder of Azure CLI's files.
-    package static func folder(home: String, environment: [String: String]) -> String {
+    static func folder(home: String, environment: [String: String]) -> String {
         environment["AZURE_CONFIG_DIR"].flatMap { $0.isEmpty ? nil : $0 } ?? home + "/.azure"
     }
 
@@ -15,7 +15,7 @@ package enum AzureTokenCache {
     ///
     /// - Parameter profile: the bytes of `azureProfile.json`, which lists each person's tenants; nil if it is missing.
     /// - Throws: `encrypted` for a cache named `….bin`; `wrongFormat`, `tooLarge`, `tooManyAccounts`.
-    package static func accounts(
+    static func accounts(
         in bytes: [UInt8],
         profile: [UInt8]?,
         origin: String

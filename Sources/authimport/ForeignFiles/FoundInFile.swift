@@ -1,9 +1,9 @@
-package import Basics
+internal import Basics
 
 /// What one file contains: its accounts, and the problems with some of them, which do not hide the others.
-package struct FoundInFile: Sendable {
-    package var accounts: [MovableAccount] = []
-    package var problems: [ProgramError] = []
+struct FoundInFile: Sendable {
+    var accounts: [MovableAccount] = []
+    var problems: [ProgramError] = []
 }
 
 extension FoundInFile {

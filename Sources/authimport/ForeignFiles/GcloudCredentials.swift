@@ -1,13 +1,13 @@
 internal import AuthRefreshInterface
-package import Basics
+internal import Basics
 
 /// Reads the account in gcloud's `application_default_credentials.json`, which Google's libraries use as well.
-package enum GcloudCredentials {
+enum GcloudCredentials {
     private static let expected =
         "the file that 'gcloud auth application-default login' writes (\"type\": \"authorized_user\")"
 
     /// The path of gcloud's file.
-    package static func path(home: String, environment: [String: String]) -> String {
+    static func path(home: String, environment: [String: String]) -> String {
         let folder = environment["CLOUDSDK_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
         return (folder ?? home + "/.config/gcloud") + "/application_default_credentials.json"
     }
@@ -15,7 +15,7 @@ package enum GcloudCredentials {
     /// Reads the account.
     ///
     /// - Throws: `wrongFormat`, also for the key of a service account; `tooLarge`.
-    package static func account(in bytes: [UInt8], origin: String) throws(ProgramError) -> MovableAccount {
+    static func account(in bytes: [UInt8], origin: String) throws(ProgramError) -> MovableAccount {
         let fields = try JSONFields(bytes, origin: origin, expected: expected)
         guard let file = ClientFile(fields), fields.text("type") != nil else {
             throw .wrongFormat(origin, expected: expected)

@@ -1,14 +1,14 @@
 internal import AuthRefreshInterface
-package import Basics
+internal import Basics
 internal import RefreshCore
 internal import Yams
 
 /// Reads the users of a kubeconfig file who sign in by OpenID Connect.
-package enum KubeconfigUsers {
+enum KubeconfigUsers {
     private static let expected = "a kubeconfig file"
 
     /// The kubeconfig files, in the order in which kubectl reads them.
-    package static func paths(home: String, environment: [String: String]) -> [String] {
+    static func paths(home: String, environment: [String: String]) -> [String] {
         let named = (environment["KUBECONFIG"] ?? "").split(separator: ":").map(String.init)
         return named.isEmpty ? [home + "/.kube/config"] : named
     }
@@ -16,7 +16,7 @@ package enum KubeconfigUsers {
     /// The users of kubectl's own `oidc` provider, with their grants.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`, `tooManyAccounts`.
-    package static func accounts(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
+    static func accounts(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
         let (file, users) = try users(in: bytes, origin)
         return FoundInFile(reading: users) { entry throws(ProgramError) in
             guard let (name, user) = try named(entry, file, origin) else { return nil }
@@ -30,7 +30,7 @@ package enum KubeconfigUsers {
     /// The users of kubelogin (int128/kubelogin), without their grants, which are in its cache.
     ///
     /// - Throws: the same errors as `accounts`.
-    package static func kubelogin(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
+    static func kubelogin(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
         let (file, users) = try users(in: bytes, origin)
         return FoundInFile(reading: users) { entry throws(ProgramError) in
             // Entries that cannot be read are problems of kubectl's users.

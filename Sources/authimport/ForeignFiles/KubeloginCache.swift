@@ -1,15 +1,15 @@
 internal import AuthRefreshInterface
-package import Basics
+internal import Basics
 internal import RefreshCore
 internal import TextEncodings
 
 /// Reads a file of kubelogin's token cache (int128/kubelogin). The file's name is a digest, so the ID token inside
 /// shows whose it is.
-package enum KubeloginCache {
+enum KubeloginCache {
     private static let expected = "a file of kubelogin's token cache"
 
     /// The cache folder of a user.
-    package static func folder(of user: MovableAccount, home: String) -> String {
+    static func folder(of user: MovableAccount, home: String) -> String {
         let folder = user.cacheFolder ?? "~/.kube/cache/oidc-login"
         return folder.hasPrefix("~/") ? home + folder.dropFirst() : folder
     }
@@ -19,7 +19,7 @@ package enum KubeloginCache {
     /// - Parameter users: the possible owners, from `KubeconfigUsers.kubelogin`.
     /// - Returns: nil if it belongs to none of them.
     /// - Throws: `wrongFormat`, `tooLarge`.
-    package static func account(
+    static func account(
         in bytes: [UInt8],
         origin: String,
         users: [MovableAccount]

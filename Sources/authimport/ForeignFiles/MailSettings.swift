@@ -1,5 +1,5 @@
 /// Commands in the settings files of mail programs.
-package enum MailSettings {
+enum MailSettings {
     /// The lines without comments.
     static func lines(_ settings: [UInt8]) -> [Substring] {
         String(decoding: settings, as: UTF8.self).split(whereSeparator: \.isNewline)
@@ -9,7 +9,7 @@ package enum MailSettings {
     /// The files that mutt's `source` names, without commands (`source "gpg -d … |"`).
     ///
     /// - Parameter folder: where relative paths begin, with a slash.
-    package static func sourced(by settings: [UInt8], home: String, folder: String) -> [String] {
+    static func sourced(by settings: [UInt8], home: String, folder: String) -> [String] {
         lines(settings).compactMap { line in
             let words = words(line)
             guard words.count == 2, words[0] == "source", !words[1].hasSuffix("|") else { return nil }

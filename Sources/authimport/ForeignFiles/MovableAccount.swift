@@ -1,30 +1,30 @@
-package import AuthRefreshInterface
-package import Basics
-package import RefreshCore
+internal import AuthRefreshInterface
+internal import Basics
+internal import RefreshCore
 
 /// An account of another program, with everything that can be taken over.
-package struct MovableAccount: Sendable {
+struct MovableAccount: Sendable {
     /// The program that has the account.
-    package var source: SourceProgram
+    var source: SourceProgram
     /// The program's name for the account.
-    package var sourceName: String
+    var sourceName: String
     /// The settings for `AddAccount`. Their `name` is a suggestion for the account's name.
-    package var settings: AccountSettings
+    var settings: AccountSettings
     /// The client secret; nil if the client has none.
-    package var clientSecret: Secret?
+    var clientSecret: Secret?
     /// The refresh token; nil if only the settings can be taken over, and the user has to sign in again.
-    package var refreshToken: Secret?
+    var refreshToken: Secret?
     /// The file or the command that it was read from, for display.
-    package var origin: String
+    var origin: String
     /// The folder in which the program caches the account's tokens; nil for its usual one.
-    package var cacheFolder: String?
+    var cacheFolder: String?
     /// What could not be taken over, in whole sentences. The last one may end with a command instead of a full stop.
-    package var notes: [Hint]
+    var notes: [Hint]
 
     /// Creates an account.
     ///
     /// - Parameter sourceName: nil uses the name in the settings.
-    package init(
+    init(
         source: SourceProgram,
         sourceName: String? = nil,
         settings: AccountSettings,

@@ -1,18 +1,18 @@
-package import Basics
+internal import Basics
 
 /// The content of the user's copy of mutt_oauth2.py: its dictionaries of servers, and the command that decrypts.
-package struct MuttOAuth2Script: Sendable {
+struct MuttOAuth2Script: Sendable {
     /// The texts of each registration by name.
-    package var registrations: [String: [String: String]] = [:]
+    var registrations: [String: [String: String]] = [:]
     /// The keys of each registration that Python computes. The value is the environment variable that it reads, if any.
     private(set) var computed: [String: [String: String?]] = [:]
     /// The words of `DECRYPTION_PIPE`.
-    package var decryption: [String] = []
+    var decryption: [String] = []
 
     /// Reads the script.
     ///
     /// - Throws: `tooLarge`, `wrongFormat`.
-    package init(_ bytes: [UInt8], origin: String) throws(ProgramError) {
+    init(_ bytes: [UInt8], origin: String) throws(ProgramError) {
         let expected = "a copy of mutt_oauth2.py"
         let text = try SourceText.read(bytes, origin: origin, expected: expected)
         guard case .dictionary(let servers)? = PythonLiterals.value(after: ["registrations", "="], in: text) else {

@@ -1,9 +1,9 @@
 internal import AuthRefreshInterface
-package import Basics
+internal import Basics
 internal import RefreshCore
 
 /// Reads a decrypted token file of mutt_oauth2.py. The client's data is in the user's copy of the script.
-package enum MuttOAuth2Token {
+enum MuttOAuth2Token {
     private static let expected = "the token file of mutt_oauth2.py, decrypted"
 
     /// Reads the account.
@@ -12,7 +12,7 @@ package enum MuttOAuth2Token {
     ///   - script: the user's copy of the script; nil if it was not found.
     ///   - place: the command in a mail program's settings, whose options may name the client; nil if there is none.
     /// - Throws: `wrongFormat`, `encrypted`, `tooLarge`.
-    package static func account(
+    static func account(
         in bytes: [UInt8],
         script: MuttOAuth2Script?,
         place: Place? = nil,
@@ -71,7 +71,7 @@ package enum MuttOAuth2Token {
 
     /// Whether the bytes begin like an OpenPGP message: armored, or with a packet's tag (RFC 9580 §4.2), whose first
     /// bit is set.
-    package static func isEncrypted(_ bytes: [UInt8]) -> Bool {
+    static func isEncrypted(_ bytes: [UInt8]) -> Bool {
         // No packet begins with a byte order mark, whose first byte is the tag of an unassigned one.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return false }
         return bytes.first.map { $0 & 0x80 != 0 } ?? false
@@ -79,20 +79,14 @@ package enum MuttOAuth2Token {
     }
 
     /// A token file that a mail program's settings name, and the script next to it.
-    package struct Place: Hashable, Sendable {
-        package var script: String
-        package var tokenFile: String
+    struct Place: Hashable, Sendable {
+        var script: String
+        var tokenFile: String
         /// The options with values, such as `--client-id`.
-        package var options: [String: String]
-
-        package init(script: String, tokenFile: String, options: [String: String] = [:]) {
-            self.script = script
-            self.tokenFile = tokenFile
-            self.options = options
-        }
+        var options: [String: String] = [:]
 
         /// The words of `--decryption-pipe`; nil if the script's own command decrypts.
-        package var decryption: [String]? { options["--decryption-pipe"].map { MailSettings.words($0[...]) } }
+        var decryption: [String]? { options["--decryption-pipe"].map { MailSettings.words($0[...]) } }
     }
 
     /// The script's options without a value. All others have one.
@@ -103,7 +97,7 @@ package enum MuttOAuth2Token {
     /// The token files in the settings of mutt, msmtp, mbsync, aerc and similar programs.
     ///
     /// - Parameter home: the value of `~` and `$HOME`.
-    package static func places(in settings: [UInt8], home: String) -> [Place] {
+    static func places(in settings: [UInt8], home: String) -> [Place] {
         var places: [Place] = []
         for line in MailSettings.lines(settings) {
             guard let found = place(in: line, home), !places.contains(where: { $0.tokenFile == found.tokenFile })
@@ -134,7 +128,7 @@ package enum MuttOAuth2Token {
         return Place(script: expand(script, home), tokenFile: expand(file, home), options: options)
     }
 
-    package static func expand(_ path: String, _ home: String) -> String {
+    static func expand(_ path: String, _ home: String) -> String {
         for prefix in ["~/", "$HOME/", "${HOME}/"] where path.hasPrefix(prefix) {
             return home + "/" + path.dropFirst(prefix.count)
         }

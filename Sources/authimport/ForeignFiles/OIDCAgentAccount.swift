@@ -1,14 +1,14 @@
 internal import AuthRefreshInterface
-package import Basics
+internal import Basics
 
 /// Reads an account of oidc-agent, in the form that `oidc-gen -p NAME` prints.
-package enum OIDCAgentAccount {
+enum OIDCAgentAccount {
     private static let expected = "the account configuration that 'oidc-gen -p' prints"
 
     /// Reads the account.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`.
-    package static func account(in bytes: [UInt8], origin: String) throws(ProgramError) -> MovableAccount {
+    static func account(in bytes: [UInt8], origin: String) throws(ProgramError) -> MovableAccount {
         let fields = try JSONFields(bytes, origin: origin, expected: expected)
         guard let issuer = fields.text("issuer_url"), let client = fields.text("client_id") else {
             throw .wrongFormat(origin, expected: expected)
@@ -50,7 +50,7 @@ package enum OIDCAgentAccount {
 
     /// The accounts among the files in oidc-agent's folder. The other files are its own settings, and client
     /// configurations of unfinished accounts.
-    package static func names(among files: [String]) -> [String] {
+    static func names(among files: [String]) -> [String] {
         files.filter { file in
             !file.hasPrefix(".") && ![".config", ".clientconfig", ".conf", ".log"].contains { file.hasSuffix($0) }
         }.sorted()

@@ -1,10 +1,10 @@
 internal import AuthRefreshInterface
-package import Basics
+internal import Basics
 internal import RefreshCore
 
 /// Reads the account of the OneDrive Client for Linux (abraunegg/onedrive): its file `refresh_token`, and the settings
 /// beside it.
-package enum OneDriveClient {
+enum OneDriveClient {
     private static let expected = "the file 'refresh_token' of the OneDrive Client for Linux"
     /// The client of a user who has set no `application_id` (the project's config.d, `defaultApplicationId`).
     private static let ownClient = "d50ca740-c83f-4d1b-b616-12c519384f0c"
@@ -15,7 +15,7 @@ package enum OneDriveClient {
     ///   - settings: the bytes of the file `config`; nil if it is missing.
     ///   - folder: the name of the folder, which is the account's name.
     /// - Throws: `wrongFormat`, `tooLarge`.
-    package static func account(
+    static func account(
         in bytes: [UInt8],
         settings: [UInt8]?,
         folder: String,
@@ -53,7 +53,7 @@ package enum OneDriveClient {
     }
 
     /// The folders with accounts, among the folders for settings.
-    package static func folders(among names: [String]) -> [String] {
+    static func folders(among names: [String]) -> [String] {
         names.filter { $0 == "onedrive" || $0.hasPrefix("onedrive-") || $0.hasPrefix("onedrive_") }
     }
 

@@ -1,16 +1,16 @@
 internal import AuthRefreshInterface
-package import Basics
+internal import Basics
 internal import RefreshCore
 
 /// Reads the accounts in pizauth's configuration file. pizauth keeps its tokens only in memory, so only settings can be
 /// taken over.
-package enum PizauthConfiguration {
+enum PizauthConfiguration {
     private static let expected = "pizauth's configuration file"
 
     /// Reads the accounts.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`, `tooManyAccounts`.
-    package static func accounts(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
+    static func accounts(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
         let text = try SourceText.read(bytes, origin: origin, expected: expected)
         var parser = Parser(tokens: Token.all(in: text)[...])
         guard let blocks = parser.accounts() else { throw .wrongFormat(origin, expected: expected) }

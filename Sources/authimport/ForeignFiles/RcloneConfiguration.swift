@@ -1,9 +1,9 @@
 internal import AuthRefreshInterface
-package import Basics
+internal import Basics
 internal import RefreshCore
 
 /// Reads the remotes in rclone's configuration file that have an OAuth token.
-package enum RcloneConfiguration {
+enum RcloneConfiguration {
     private static let expected = "rclone's configuration file"
 
     /// Our provider profiles by rclone's type of remote. Those of `onedrive` and `zoho` also depend on the region.
@@ -13,7 +13,7 @@ package enum RcloneConfiguration {
     ]
 
     /// The path of rclone's file.
-    package static func path(home: String, environment: [String: String]) -> String {
+    static func path(home: String, environment: [String: String]) -> String {
         if let file = environment["RCLONE_CONFIG"], !file.isEmpty { return file }
         let folder = environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : $0 }
         return (folder ?? home + "/.config") + "/rclone/rclone.conf"
@@ -22,7 +22,7 @@ package enum RcloneConfiguration {
     /// Reads the accounts. A remote that cannot be read is a problem, and the others are read.
     ///
     /// - Throws: `encrypted`, `wrongFormat`, `tooLarge`, `tooManyAccounts`.
-    package static func accounts(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
+    static func accounts(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
         let text = try SourceText.read(bytes, origin: origin, expected: expected)
         let lines = text.split(whereSeparator: \.isNewline).map(\.trimmed).filter { !"#;".contains($0.first ?? "#") }
         if lines.first?.hasPrefix("RCLONE_ENCRYPT_V") == true {

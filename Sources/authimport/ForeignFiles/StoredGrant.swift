@@ -1,17 +1,17 @@
 internal import AuthRefreshInterface
-package import Basics
+internal import Basics
 internal import RefreshCore
 
 /// Reads the account in a JSON file that names its client: the `token.json` of Google's libraries, and the token files of
 /// getmail, sasl-xoauth2 and others.
-package enum StoredGrant {
+enum StoredGrant {
     private static let expected =
         "a JSON file that names its client; for another program's file, --from names the program"
 
     /// Reads the account.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`.
-    package static func account(in bytes: [UInt8], origin: String) throws(ProgramError) -> MovableAccount {
+    static func account(in bytes: [UInt8], origin: String) throws(ProgramError) -> MovableAccount {
         let fields = try JSONFields(bytes, origin: origin, expected: expected)
         guard let file = ClientFile(fields) else { throw .wrongFormat(origin, expected: expected) }
         let name = origin.split(separator: "/").last.map { $0.hasSuffix(".json") ? $0.dropLast(5) : $0 }

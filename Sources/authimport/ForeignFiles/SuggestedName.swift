@@ -1,12 +1,12 @@
 /// Suggests names for accounts.
-package enum SuggestedName {
+enum SuggestedName {
     /// The longest account name, in characters. The first character is not a dot, a dash or a colon.
     private static let lengthMax = 64
 
     /// The name from another program, with a dash for each character that an account name cannot have.
     ///
     /// - Parameter fallback: the name to use if no character is usable.
-    package static func from(_ text: String, fallback: String) -> String {
+    static func from(_ text: String, fallback: String) -> String {
         let characters = text.unicodeScalars.map { isPossible($0) ? Character($0) : "-" }
         let name = String(characters.drop { "-.".contains($0) }.prefix(lengthMax))
         return name.isEmpty ? fallback : name

@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 internal import Basics
-internal import authimport
+@testable internal import authimport
 internal import RefreshCore
 
 /// The files in which other programs keep accounts.

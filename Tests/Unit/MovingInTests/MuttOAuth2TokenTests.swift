@@ -1,7 +1,7 @@
 import AuthRefreshInterface
 import Basics
 import Foundation
-import authimport
+@testable import authimport
 import RefreshCore
 import Testing
 

@@ -1,6 +1,6 @@
 import AuthRefreshInterface
 import Basics
-import authimport
+@testable import authimport
 import RefreshCore
 import Testing
 

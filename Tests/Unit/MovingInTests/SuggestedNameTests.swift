@@ -1,4 +1,4 @@
-import authimport
+@testable import authimport
 import Testing
 
 struct SuggestedNameTests {

@@ -1,6 +1,6 @@
 import AuthRefreshInterface
 import Foundation
-import authimport
+@testable import authimport
 import OAuthClient
 import OAuthMessages
 @testable import authrefreshd
