@@ -293,22 +293,24 @@ extension NewAccount {
         return String(rest.hasSuffix("/") ? rest.dropLast() : rest)
     }
 
+    /// A person chooses by number, by name, or by the beginning of a name; or names an issuer.
     private mutating func askProvider(_ profiles: [ProviderDescription]) throws(Report) {
-        let choice = ProviderChoice(names: profiles.map(\.name))
-        StandardError.show(choice.list(width: TerminalStyle.standardError.width ?? 80))
+        let names = profiles.map(\.name)
+        StandardError.show(Question.list(names, width: TerminalStyle.standardError.width ?? 80))
         while true {
-            switch choice.meaning(of: try Question.ask("Provider (number, name, or the issuer's https://…): ")) {
-            case .provider(let name):
-                settings.provider = name
-                return
-            case .issuer(let url):
-                settings.issuer = url
-                return
-            case .several(let names):
-                StandardError.warn("several providers begin with this: \(names.joined(separator: ", "))")
-            case .unknown(let nearest):
-                let meant = nearest.map { "; did you mean '\($0)'?" } ?? ""
-                StandardError.warn("there is no such provider\(meant)")
+            let answer = try Question.ask("Provider (number, name, or the issuer's https://…): ")
+            if answer.contains("://") { return settings.issuer = answer }
+            let number = Int(answer)
+            if let number, names.indices.contains(number - 1) { return settings.provider = names[number - 1] }
+            let word = answer.lowercased()
+            let isPart = !word.isEmpty && number == nil
+            let matches = names.contains(answer) ? [answer] : isPart ? names.filter { $0.hasPrefix(word) } : []
+            if let only = matches.first, matches.count == 1 { return settings.provider = only }
+            if matches.isEmpty {
+                let nearest = number == nil ? Spelling.nearest(to: word, in: names) : nil
+                StandardError.warn("there is no such provider\(nearest.map { "; did you mean '\($0)'?" } ?? "")")
+            } else {
+                StandardError.warn("several providers begin with this: \(matches.joined(separator: ", "))")
             }
         }
     }

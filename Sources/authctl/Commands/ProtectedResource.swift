@@ -23,8 +23,7 @@ extension DiscoverResource.Reply {
                 hint: "name one of them with --issuer: \(all)"
             )
         }
-        let choice = ProviderChoice(names: issuers)
-        StandardError.show(choice.list(width: 1))
+        StandardError.show(Question.list(issuers, width: 1))
         while true {
             let answer = try Question.ask("Authorization server (number): ")
             if let number = Int(answer), issuers.indices.contains(number - 1) { return issuers[number - 1] }

@@ -28,6 +28,22 @@ enum Question {
         return String(decoding: line, as: UTF8.self)
     }
 
+    /// The names with their numbers, as many per line as fit, each line with a newline.
+    static func list(_ names: [String], width: Int) -> String {
+        let digits = String(names.count).count
+        let cells = names.enumerated().map { index, name in
+            let number = String(index + 1)
+            return String(repeating: " ", count: digits - number.count) + number + " " + PlainText.line(name)
+        }
+        let cell = (cells.map(\.count).max() ?? 0) + 2
+        let columns = max(1, width / cell)
+        return stride(from: 0, to: cells.count, by: columns).reduce(into: "") { text, start in
+            let row = cells[start..<min(start + columns, cells.count)]
+            let padded = row.dropLast().map { $0 + String(repeating: " ", count: cell - $0.count) }
+            text += padded.joined() + (row.last ?? "") + "\n"
+        }
+    }
+
     /// Whether the person says yes. An empty line means `byDefault`, and anything else means no.
     static func confirm(_ question: String, byDefault: Bool = false) throws(Report) -> Bool {
         let answer = try ask("\(question) \(byDefault ? "[Y/n]" : "[y/N]") ").lowercased()
