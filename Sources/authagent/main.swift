@@ -1,3 +1,5 @@
+// For the linker: the client of the wire needs it, and a static one is complete only if a static target imports it.
+internal import FoundationEssentials
 internal import Basics
 internal import Glibc
 
