@@ -59,6 +59,19 @@ package enum Limit: String, CaseIterable, Sendable {
     case urls
     /// Web sessions under way.
     case webSessions
+
+    /// Whether there is room again when others end what they do. Otherwise only a smaller call helps, or removing
+    /// something.
+    package var passes: Bool {
+        switch self {
+        case .confirmations, .connections, .diagnoses, .serverCalls, .heldCalls, .pacedCalls, .signIns, .tokenSets,
+            .unreadBytes, .unfinishedBytes, .webSessions:
+            true
+        case .accounts, .allowedCallers, .derivedAccounts, .messageBytes, .page, .secretBytes, .settingsBytes,
+            .subscribedAccounts, .tokenFiles, .tokenSetBytes, .urls:
+            false
+        }
+    }
 }
 
 /// The version of the package and of all its programs.

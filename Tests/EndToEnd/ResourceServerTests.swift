@@ -89,13 +89,17 @@ struct ResourceServerTests {
                 #expect(refused.end == .exited(65), "\(refused)")
                 #expect(refused.errors.contains("authctl: error: the URL cannot be used: it"), "\(refused.errors)")
             }
+            let login = ["login", "notes", "--resource-server", server.origin + "/many", "--no-open"]
+            let refused = try await stage.authctl(login)
+            #expect(refused.end == .exited(64), "\(refused)")
+            #expect(refused.errors.contains("1200 scopes") && refused.errors.contains("--scope"), "\(refused.errors)")
             #expect(try await stage.statuses().isEmpty)
         }
     }
 }
 
 /// A resource at `/api`, which refuses every request and says where its metadata is. The document of `/evil` names another
-/// resource.
+/// resource, and that of `/many` more scopes than can be asked for.
 private final class ResourceServer: Sendable {
     let origin: String
     private let listener: Int32
@@ -109,10 +113,14 @@ private final class ResourceServer: Sendable {
         let (listener, port) = try LoopbackSocket.listening()
         let origin = "http://127.0.0.1:\(port)"
         (self.listener, self.origin) = (listener, origin)
-        let document = { (resource: String) in
-            #"{"resource":"\#(resource)","authorization_servers":["\#(issuer)/"],"scopes_supported":["read","write"]}"#
+        let document = { (resource: String, scopes: [String]) in
+            #"{"resource":"\#(resource)","authorization_servers":["\#(issuer)/"],"scopes_supported":\#(scopes)}"#
         }
-        let documents = ["api": document(origin + "/api"), "evil": document("https://bank.example/api")]
+        let some = ["read", "write"]
+        let documents = [
+            "api": document(origin + "/api", some), "evil": document("https://bank.example/api", some),
+            "many": document(origin + "/many", (1...1200).map { "s\($0)" }),
+        ]
         let challenge = self.challenge
         startThread {
             while case let connection = accept(listener, nil, nil), connection >= 0 {

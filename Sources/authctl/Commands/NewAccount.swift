@@ -127,7 +127,7 @@ struct NewAccount {
     private mutating func take(_ resource: DiscoverResource.Reply) throws(Report) {
         settings.issuer = try resource.issuer(named: settings.issuer)
         settings.refreshParameters = (settings.refreshParameters ?? [:]).merging(["resource": resource.resource]) { $1 }
-        settings.scopes = settings.scopes ?? resource.scopes
+        if settings.scopes == nil { settings.scopes = try resource.askedScopes() }
         if resource.dpop ?? false { settings.dpop = true }
         let hasClient = settings.clientId != nil || clientSecretFile != nil || refreshTokenFile != nil
         registers = registers || !hasClient && settings.grantType == nil

@@ -31,6 +31,18 @@ extension DiscoverResource.Reply {
         }
     }
 
+    /// The scopes to ask for if the person named none; nil if the resource names none.
+    ///
+    /// - Throws: `usage` if there are more than an authorization request can name: many servers refuse URLs above 8 KiB,
+    ///   and scopes grow there.
+    func askedScopes() throws(Report) -> [String]? {
+        guard let scopes, scopes.joined(separator: " ").utf8.count > 4096 else { return scopes }
+        throw .usage(
+            "'\(PlainText.line(resource))' names \(scopes.count) scopes, too many to ask for all",
+            hint: "name those that you need with --scope"
+        )
+    }
+
     /// The account that programs can use for the resource: `name` if possible, else one that asks for the resource's
     /// tokens by itself.
     func fitting(_ accounts: [AccountSettings]) -> AccountSettings? {

@@ -252,11 +252,12 @@ extension ErrorReply {
             )
         }
         // A newer daemon may know more limits.
-        let counted = Limit(rawValue: error.limit).map { "at most \(error.maximum) \($0.words)" }
+        let limit = Limit(rawValue: error.limit)
+        let counted = limit.map { "at most \(error.maximum) \($0.words)" }
         return report(
             .tryAgainLater,
             counted.map { "the daemon allows \($0)" } ?? "a limit of the daemon is reached (\(error.maximum))",
-            "try again later"
+            limit?.passes == false ? "ask for less, or remove what is not needed" : "try again later"
         )
     }
 
