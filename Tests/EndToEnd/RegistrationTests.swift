@@ -84,6 +84,24 @@ struct RegistrationTests {
         }
     }
 
+    @Test func `a client whose assertion is in a file is not registered`() async throws {
+        try await withStage { stage, issuer, url in
+            let file = ["--client-assertion-file", "/run/token"]
+            let refused = try await register(stage, at: url, file)
+            #expect(refused.end == .exited(64) && refused.errors.contains("the client is new"), "\(refused)")
+            let added = try await stage.authctl(
+                ["account", "add", "work", "--issuer", url, "--client-id", "app"] + file
+            )
+            #expect(added.end == .exited(0), "\(added)")
+            let kept = try await stage.authctl("account", "edit", "work", "--register")
+            #expect(kept.end == .exited(65), "\(kept)")
+            #expect(kept.errors.contains("--clear client-assertion-file"), "\(kept)")
+            #expect(await issuer.entries().contains { $0.outcome == .registered } == false)
+            let edit = ["account", "edit", "work", "--register", "--clear", "client-assertion-file"]
+            #expect(try await stage.authctl(edit).end == .exited(0))
+        }
+    }
+
     @Test func `the redirect URIs are those that the sign-in will use`() async throws {
         try await withStage { stage, _, url in
             let added = try await register(stage, at: url, ["--redirect-scheme", "org.example.mail"])

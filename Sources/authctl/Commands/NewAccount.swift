@@ -96,9 +96,10 @@ struct NewAccount {
                 hint: "leave '--client-id' out: the server chooses the client id"
             )
         }
-        guard !registers || refreshTokenFile == nil && clientSecretFile == nil else {
+        let hasProof = clientSecretFile != nil || settings.clientAssertionFile != nil
+        guard !registers || refreshTokenFile == nil && !hasProof else {
             throw .usage(
-                "'--register' cannot be combined with a client secret or a refresh token: the client is new",
+                "'--register' cannot be combined with a client secret, an assertion or a refresh token: the client is new",
                 hint: "add the account without them, then run '\(Command("login"))'"
             )
         }
@@ -129,7 +130,9 @@ struct NewAccount {
         settings.refreshParameters = (settings.refreshParameters ?? [:]).merging(["resource": resource.resource]) { $1 }
         if settings.scopes == nil { settings.scopes = try resource.askedScopes() }
         if resource.dpop ?? false { settings.dpop = true }
-        let hasClient = settings.clientId != nil || clientSecretFile != nil || refreshTokenFile != nil
+        let hasClient =
+            settings.clientId != nil || clientSecretFile != nil || settings.clientAssertionFile != nil
+            || refreshTokenFile != nil
         registers = registers || !hasClient && settings.grantType == nil
     }
 

@@ -47,6 +47,15 @@ struct NewAccountOptions: ParsableArguments {
     var clientSecretFile: String?
 
     @Option(
+        help: ArgumentHelp(
+            "The absolute path of a file with another issuer's JWT about the client, for a new account.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var clientAssertionFile: String?
+
+    @Option(
         name: .customLong("for"),
         help: ArgumentHelp(
             "What the tokens of a new account are for: mail, calendar, files.",
@@ -60,7 +69,7 @@ struct NewAccountOptions: ParsableArguments {
     var areGiven: Bool { provider != nil || issuer != nil || resourceServer != nil }
 
     func validate() throws {
-        let others = [tenant, clientId, clientSecretFile, purpose] + `set`
+        let others = [tenant, clientId, clientSecretFile, clientAssertionFile, purpose] + `set`
         guard areGiven || others.allSatisfy({ $0 == nil }) else {
             throw ValidationError("the settings of a new account need '--provider', '--issuer' or '--resource-server'")
         }
@@ -95,6 +104,7 @@ struct NewAccountOptions: ParsableArguments {
         new.settings.provider = provider
         new.settings.issuer = issuer
         new.settings.clientId = clientId
+        new.settings.clientAssertionFile = clientAssertionFile
         new.settings.variables = try SettingsOptions.variables(["tenant": tenant], set: set)
         new.settings.scopes = scopes.isEmpty ? nil : scopes
         new.resourceServer = resourceServer

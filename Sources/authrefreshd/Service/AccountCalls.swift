@@ -308,11 +308,12 @@ extension RefreshCoordinator {
         _ asked: AddAccount.Parameters,
         _ responder: VarlinkResponder
     ) throws(VarlinkError) {
-        guard asked.refreshToken == nil, asked.clientSecret == nil else {
+        let hasClient = asked.clientSecret != nil || new.registration.clientAssertionFile != nil
+        guard asked.refreshToken == nil, !hasClient else {
             throw Complaint(
                 field: "register",
-                "a new client has no secret and no grant yet",
-                hint: "leave the secret and the refresh token out"
+                "a new client has no secret, no assertion and no grant yet",
+                hint: "leave the secret, the assertion and the refresh token out"
             ).error
         }
         // Check first, before the server has a client that nobody needs.
@@ -354,11 +355,18 @@ extension RefreshCoordinator {
                 hint: "leave the client id, the secret and the refresh token out"
             ).error
         }
+        let changed = change.applied(to: snapshot.account)
+        guard changed.registration.clientAssertionFile == nil else {
+            throw Complaint(
+                field: "register",
+                "the assertion in the account's file is about the client that it has now",
+                hint: "add --clear client-assertion-file"
+            ).error
+        }
         try refuseEnd(of: snapshot, by: asked)
         let token = try asked.initialAccessToken.map { text throws(VarlinkError) in
             try Secret(checked: text, field: "initialAccessToken")
         }
-        let changed = change.applied(to: snapshot.account)
         let registration = newRegistration(for: changed, initialAccessToken: token)
         try beginServerCall(for: responder) { coordinator in
             let registered: ClientRegistration
