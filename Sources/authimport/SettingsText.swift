@@ -113,6 +113,8 @@ extension YamlError {
     /// What is wrong, and where. The error's own description would repeat the text, which may contain secrets.
     fileprivate var reason: String {
         switch self {
+        // Only a second document has a context.
+        case .composer(.some, _, let mark, _): "line \(mark.line): a second document begins"
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
             "line \(mark.line): this is neither YAML nor JSON: \(problem)"

@@ -45,6 +45,9 @@ struct ApplyTests {
             ]
             let trial = try await apply(file, "--dry-run", to: stage)
             #expect(trial.lines.last == "new: would be added", "\(trial)")
+            for line in ["  - leadTimeSec: 600", #"  - username: "jane""#, #"  + username: "joe""#] {
+                #expect(trial.lines.contains(line), "\(trial)")
+            }
             #expect(try await stage.statuses().count == 1)
             let first = try await apply(file, to: stage)
             #expect(first.end == .exited(0), "\(first)")
@@ -82,7 +85,7 @@ struct ApplyTests {
             (account("bad", ["leadTimeSec": -1]), "'bad', leadTimeSec: "),
             (account("..bad"), "'..bad', name: "),
             (account("new"), "'new', name: the account is described twice"),
-            (account("loop", derived(from: "loop")), "'loop', subjectAccount: there is no account 'loop'"),
+            (account("loop", derived(from: "loop")), "'loop', subjectAccount: the account would be derived from"),
         ]
         for (account, message) in wrong {
             let outcome = try await apply([self.account("new"), account], to: stage)
@@ -151,7 +154,8 @@ struct ApplyTests {
             #expect(outcome.end == .exited(77), "\(outcome)")
             #expect(outcome.errors.contains("'work' needs your consent"), "\(outcome)")
         }
-        #expect(try await apply([account("work")], "--dry-run", to: stage).lines == ["work: would be changed: confirm"])
+        let trial = try await apply([account("work")], "--dry-run", to: stage)
+        #expect(trial.lines == ["work: would be changed: confirm", "  - confirm: true"], "\(trial)")
         #expect(try await settings(of: "work", stage).confirm == true)
         #expect(try await daemon.terminate() == .exited(0))
     }

@@ -355,11 +355,24 @@ package struct AppliedAccount: Codable, Hashable, Sendable {
     /// The names of the fields of AccountSettings that differ, and clientSecret or clientKey. Absent: the outcome is
     /// not "changed".
     package var settings: [String]?
+    /// The settings of an account that would be changed. Absent: no dry run, another outcome, or earlier accounts fill
+    /// the reply.
+    package var before: AccountSettings?
+    /// The same as they would be. Absent: as before.
+    package var after: AccountSettings?
 
-    package init(account: String, outcome: String, settings: [String]? = nil) {
+    package init(
+        account: String,
+        outcome: String,
+        settings: [String]? = nil,
+        before: AccountSettings? = nil,
+        after: AccountSettings? = nil
+    ) {
         self.account = account
         self.outcome = outcome
         self.settings = settings
+        self.before = before
+        self.after = after
     }
 }
 

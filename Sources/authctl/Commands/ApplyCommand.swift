@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
 internal import Basics
+internal import TextEncodings
 
 /// `authctl apply`.
 struct ApplyCommand: ParsableCommand {
@@ -33,7 +34,8 @@ struct ApplyCommand: ParsableCommand {
             name stays.
 
             If an account asks first (confirm), you are asked on the desktop before it is changed or removed. The \
-            answer is one line for each account, and with --json also whether anything was changed.
+            answer is one line for each account, and with --json also whether anything was changed. --dry-run also \
+            shows the old and the new value of each setting.
             """
     )
 
@@ -121,7 +123,17 @@ struct ApplyCommand: ParsableCommand {
             default: account.outcome
             }
         let settings = account.settings.map { ": " + $0.joined(separator: ", ") } ?? ""
-        return PlainText.line("\(account.account): \(outcome)\(settings)") + "\n"
+        return PlainText.line("\(account.account): \(outcome)\(settings)") + "\n" + difference(account)
+    }
+
+    /// The values that would change, as the file has them: `-` before each old one and `+` before each new one.
+    private func difference(_ account: AppliedAccount) -> String {
+        guard let before = account.before, let after = account.after else { return "" }
+        return Setting.all.filter { before[$0] != after[$0] }.flatMap { setting in
+            [("-", before[setting]), ("+", after[setting])].compactMap { sign, value in
+                value.map { "  \(sign) \(setting.name): \(PlainText.line($0.fileText))\n" }
+            }
+        }.joined()
     }
 
     /// What else a new or changed account needs on this desktop.
@@ -135,5 +147,19 @@ struct ApplyCommand: ParsableCommand {
         guard !output.json, let first = signedOut.first else { return }
         let name = signedOut.count == 1 ? PlainText.line(first) : "ACCOUNT"
         StandardError.note("next: \(Command("login", name))")
+    }
+}
+
+extension SettingValue {
+    /// The value as it stands in a file, in JSON and YAML alike.
+    fileprivate var fileText: String {
+        switch self {
+        case .text(let text): JSONText.quote(text)
+        case .list(let texts): "[\(texts.map(JSONText.quote).joined(separator: ", "))]"
+        case .map(let members):
+            "{\(members.sorted { $0.key < $1.key }.map { "\(JSONText.quote($0)): \(JSONText.quote($1))" }.joined(separator: ", "))}"
+        case .flag(let flag): String(flag)
+        case .number(let number), .seconds(let number): String(number)
+        }
     }
 }

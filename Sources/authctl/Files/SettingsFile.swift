@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import Basics
 internal import FoundationEssentials
+internal import Glibc
 internal import TextEncodings
 
 /// The accounts in a file for `authctl apply`.
@@ -29,7 +30,8 @@ struct SettingsFile {
         guard let document = try? JSONDocument(json, nestingMax: 16, valuesMax: 1 << 20) else { throw .brokenJSON }
         let members = try Self.members(of: document.root, "the file")
         if let other = members.first(where: { $0.key != "accounts" })?.key {
-            throw .document("the file has the unknown member '\(other)'", hint: Self.help)
+            let hint = Self.nearest(to: other, in: ["accounts"])
+            throw .document("the file has the unknown member '\(other)'", hint: hint)
         }
         guard let list = members.first?.value.elements else {
             throw .document("the file has no list 'accounts'", hint: Self.help)
@@ -90,14 +92,17 @@ struct SettingsFile {
             guard !secrets.contains(key), !SettingsOptions.secretParameters.contains(key) else {
                 throw containsSecret(account, key)
             }
-            let nearest = Spelling.nearest(to: key, in: Array(known)).map { "did you mean '\($0)'?" as Hint }
-            throw .document("'\(account)', \(key): there is no such setting", hint: nearest ?? help)
+            throw .document("'\(account)', \(key): there is no such setting", hint: nearest(to: key, in: known))
         }
         guard value.isObject else { return }
         for (name, _) in try members(of: value, "'\(account)', \(key):")
         where SettingsOptions.secretParameters.contains(name.lowercased()) {
             throw containsSecret(account, name)
         }
+    }
+
+    private static func nearest(to key: String, in known: Set<String>) -> Hint {
+        Spelling.nearest(to: key, in: known).map { "did you mean '\($0)'?" } ?? help
     }
 
     private static func containsSecret(_ account: String, _ member: String) -> Report {
@@ -111,6 +116,9 @@ struct SettingsFile {
     }
 
     /// The path of the file with a secret, by either of the members that can name it; nil if the account names none.
+    ///
+    /// - Throws: also if it names no regular file. Reading a FIFO could take forever. The path is not repeated, because it
+    ///   may be the secret itself.
     private static func secretFile(
         _ secret: String,
         in members: [(key: String, value: JSONValue)],
@@ -126,11 +134,22 @@ struct SettingsFile {
                 hint: help
             )
         }
-        if source.key.hasSuffix("Credential") {
+        let path = try path(source.key, text, of: account)
+        var facts = stat()
+        let isFound = unsafe stat(path, &facts) == 0
+        guard isFound ? facts.st_mode & S_IFMT == S_IFREG : errno == EACCES else {
+            let reason = isFound ? "this is not a regular file" : systemText(errno)
+            throw .document("'\(account)', \(source.key): \(reason)", hint: help)
+        }
+        return path
+    }
+
+    private static func path(_ key: String, _ text: String, of account: String) throws(Report) -> String {
+        if key.hasSuffix("Credential") {
             guard let folder = environmentValue("CREDENTIALS_DIRECTORY"), !text.contains("/"), !text.hasPrefix(".")
             else {
                 throw .document(
-                    "'\(account)', \(source.key): this must be the name of a credential that systemd passes on",
+                    "'\(account)', \(key): this must be the name of a credential that systemd passes on",
                     hint: "LoadCredential= of the unit that runs this command (systemd.exec(5))"
                 )
             }
@@ -138,7 +157,7 @@ struct SettingsFile {
         }
         if text.hasPrefix("~/"), let home = environmentValue("HOME") { return home + text.dropFirst() }
         guard text.hasPrefix("/") else {
-            throw .document("'\(account)', \(source.key): the path must begin with / or ~/", hint: help)
+            throw .document("'\(account)', \(key): the path must begin with / or ~/", hint: help)
         }
         return text
     }

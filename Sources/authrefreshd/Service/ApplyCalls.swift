@@ -76,6 +76,7 @@ extension RefreshCoordinator {
         var plan = AccountsPlan()
         var names: Set<String> = []
         var missing: [DescribedAccount] = []
+        var shownBytes = 0
         for described in asked.accounts {
             let name = described.settings.name
             guard names.insert(name).inserted else {
@@ -94,6 +95,10 @@ extension RefreshCoordinator {
                 guard let change else { break }
                 plan.changes.append(change)
                 (outcome.outcome, outcome.settings) = ("changed", change.fields)
+                // The reply has a limit, and the names of the settings say enough.
+                guard asked.dryRun == true, shownBytes <= CallerLimits.pageBytesMax else { break }
+                (outcome.before, outcome.after) = (AccountSettings(snapshot.account), AccountSettings(change.after))
+                shownBytes += WireJSON.encode(outcome).count
             }
             plan.outcomes.append(outcome)
         }
@@ -184,8 +189,11 @@ extension RefreshCoordinator {
         while !left.isEmpty {
             let unknown = Set(left.map(\.settings.name))
             let ready = left.filter { unknown.isDisjoint(with: $0.settings.sources) }
-            // In a circle no account is ready. Then the first one says which of its sources does not exist.
-            for described in ready.isEmpty ? left : ready {
+            guard !ready.isEmpty else {
+                throw Complaint(field: "subjectAccount", "the account would be derived from itself")
+                    .error.naming(left[0].settings.name)
+            }
+            for described in ready {
                 let parameters = AddAccount.Parameters(
                     settings: described.settings,
                     clientSecret: described.clientSecret,
