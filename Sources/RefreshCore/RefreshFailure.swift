@@ -1,6 +1,6 @@
 /// Why a refresh failed: a class, which decides what happens next, and what is known about the cause.
 ///
-/// It is an `Error` so that it can be the failure of a `Result`. It is never thrown.
+/// Requests throw it. The machine gets it as an event.
 package struct RefreshFailure: Error, Hashable, Sendable {
     package var failureClass: FailureClass
     package var detail: FailureDetail

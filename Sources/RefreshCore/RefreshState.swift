@@ -1,8 +1,8 @@
 /// All that the machine knows about one account's grant. The store keeps this together with the tokens.
 package struct RefreshState: Hashable, Sendable {
     /// The generation of the current refresh token.
-    package var generation: Generation
-    package var phase: Phase
+    package var generation = Generation(0)
+    package var phase = Phase.signedOut
     /// When the machine wants the next `deadlineReached` event, by the wall clock; nil if it waits only for other
     /// events.
     package var deadline: Timestamp?
@@ -13,23 +13,23 @@ package struct RefreshState: Hashable, Sendable {
     /// The refresh token before the current one, kept until the current one has been used.
     package var previous: PreviousRefreshToken?
     /// Whether a request with this generation ended without an answer, so that the server may have rotated the token.
-    package var isOutcomeUnknown: Bool
+    package var isOutcomeUnknown = false
     /// Failures in a row; 0 after a success.
-    package var failures: Int
+    package var failures = 0
     /// How many equal refusals of this generation came in a row that were not yet believed.
-    package var refusals: Int
+    package var refusals = 0
     /// The refusal without a reason that `refusals` counts; nil if `refusals` is zero or counts another kind.
     package var refusal: RefusalMemory?
     /// Whether the account can refresh: it has a refresh token, or its client is a service account.
     ///
     /// A grant without a refresh token (GitHub's classic apps, Slack without rotation) lasts as long as its access
     /// token.
-    package var isRefreshable: Bool
+    package var isRefreshable = true
     /// Whether the server has ever issued tokens to this registration, for a refresh or a sign-in.
     ///
     /// If so, the way we ask is right, and a refusal is about the grant. A change of the account's settings makes this
     /// false.
-    package var hasWorked: Bool
+    package var hasWorked = false
     /// Whether the server rotates the refresh token, as its answers to this account have shown; nil before the first
     /// answer.
     ///
@@ -42,45 +42,13 @@ package struct RefreshState: Hashable, Sendable {
     ///
     /// Only a new grant ends this, or an answer that names the account's own person. The phase does not: an account can
     /// be parked meanwhile.
-    package var isWithheld: Bool
+    package var isWithheld = false
     /// When the account signs out by itself, counted from the sign-in (`RefreshPolicy.forgetAfter`); nil if it stays
     /// signed in.
     package var signOut: RefreshTokenTimes?
 
-    /// A grant that has not been used yet: generation 0, without tokens.
-    package init(
-        generation: Generation = Generation(0),
-        phase: Phase = .signedOut,
-        deadline: Timestamp? = nil,
-        accessToken: AccessTokenTimes? = nil,
-        refreshToken: RefreshTokenTimes? = nil,
-        previous: PreviousRefreshToken? = nil,
-        isOutcomeUnknown: Bool = false,
-        failures: Int = 0,
-        refusals: Int = 0,
-        refusal: RefusalMemory? = nil,
-        isRefreshable: Bool = true,
-        hasWorked: Bool = false,
-        isRotating: Bool? = nil,
-        isWithheld: Bool = false,
-        signOut: RefreshTokenTimes? = nil
-    ) {
-        self.generation = generation
-        self.phase = phase
-        self.deadline = deadline
-        self.accessToken = accessToken
-        self.refreshToken = refreshToken
-        self.previous = previous
-        self.isOutcomeUnknown = isOutcomeUnknown
-        self.failures = failures
-        self.refusals = refusals
-        self.refusal = refusal
-        self.isRefreshable = isRefreshable
-        self.hasWorked = hasWorked
-        self.isRotating = isRotating
-        self.isWithheld = isWithheld
-        self.signOut = signOut
-    }
+    /// The state before the first grant: generation 0, without tokens.
+    package static let unused = RefreshState()
 
     /// The state of a service account before its first token, which is due at once.
     package static func service(at now: Moment) -> RefreshState {

@@ -49,7 +49,7 @@ package struct NewAccount: Equatable, Sendable {
     package init(
         _ account: Account,
         createdAt: Timestamp,
-        state: RefreshState = RefreshState(),
+        state: RefreshState = .unused,
         tokens: StoredTokens? = nil
     ) {
         self.account = account

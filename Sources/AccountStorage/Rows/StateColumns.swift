@@ -73,18 +73,17 @@ enum StateColumns {
         let name = try reader.required(reader.choice(PhaseColumns.Name.self), "phase")
         let deadline = try reader.timestamp().map { $0 + offset }
         let phase = try PhaseColumns(name, from: &reader).phase(reader)
-        var state = RefreshState(
-            generation: generation,
-            phase: phase,
-            deadline: deadline,
-            accessToken: try accessToken(from: &reader),
-            refreshToken: try refreshToken(from: &reader),
-            previous: try previous(from: &reader),
-            isOutcomeUnknown: try reader.required(reader.flag(), "outcome_unknown"),
-            failures: try reader.required(reader.count(), "failures"),
-            refusals: try reader.required(reader.count(), "refusals"),
-            hasWorked: try reader.required(reader.flag(), "has_refreshed")
-        )
+        var state = RefreshState.unused
+        state.generation = generation
+        state.phase = phase
+        state.deadline = deadline
+        state.accessToken = try accessToken(from: &reader)
+        state.refreshToken = try refreshToken(from: &reader)
+        state.previous = try previous(from: &reader)
+        state.isOutcomeUnknown = try reader.required(reader.flag(), "outcome_unknown")
+        state.failures = try reader.required(reader.count(), "failures")
+        state.refusals = try reader.required(reader.count(), "refusals")
+        state.hasWorked = try reader.required(reader.flag(), "has_refreshed")
         state.isRefreshable = try reader.required(reader.flag(), "is_refreshable")
         let (refusal, refusedSince) = (reader.text(), try reader.moment())
         if let refusal, let refusedSince { state.refusal = RefusalMemory(since: refusedSince, text: refusal) }

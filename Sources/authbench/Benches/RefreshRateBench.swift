@@ -98,7 +98,7 @@ struct RefreshRateBench {
             wall: Timestamp(microseconds: WallClock.now()) + Self.notice,
             boot: BootTime(bootID: bootID, microseconds: BootClock.now() + 3_000_000)
         )
-        var machine = RefreshMachine(state: RefreshState(), policy: .open)
+        var machine = RefreshMachine(state: .unused, policy: .open)
         _ = machine.handle(.grant(.imported(refreshTokenLifetime: nil)), at: due, jitter: 0.5)
         let identifier = try Issuer(url: issuer.url)
         try FilledStore.fill(stage.stateDirectory, count: grants.count) { number in

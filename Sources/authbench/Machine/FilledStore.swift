@@ -73,7 +73,7 @@ final class FilledStore: Sendable {
             wall: Timestamp(microseconds: WallClock.now()),
             boot: BootTime(bootID: bootID, microseconds: BootClock.now())
         )
-        var machine = RefreshMachine(state: RefreshState(), policy: .open)
+        var machine = RefreshMachine(state: .unused, policy: .open)
         _ = machine.handle(.grant(.imported(refreshTokenLifetime: nil)), at: now, jitter: 0.5)
         _ = machine.handle(.host(.deadlineReached), at: now, jitter: 0.5)
         let issuance = Issuance(lifetime: .seconds(86_400))

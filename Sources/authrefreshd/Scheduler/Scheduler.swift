@@ -180,7 +180,7 @@ final class Scheduler {
         policy: RefreshPolicy,
         at now: Moment
     ) -> (new: NewAccount, changes: [AccountChange]) {
-        let state = new.registration.serviceGrant == nil ? RefreshState() : .service(at: now)
+        let state = new.registration.serviceGrant == nil ? RefreshState.unused : .service(at: now)
         var machine = RefreshMachine(state: state, policy: policy)
         let effects = event.map { machine.handle($0, at: now, jitter: timebase.jitter()) } ?? []
         var new = new

@@ -58,7 +58,8 @@ enum Sample {
             state.previous = PreviousRefreshToken(generation: base, replacedAt: start)
             return StateWrite(account: account, base: base, state: state, tokens: .store(stored(name, base.next)))
         case .signedOut, .other:
-            let state = RefreshState(generation: base.next)
+            var state = RefreshState.unused
+            state.generation = base.next
             return StateWrite(account: account, base: base, state: state, tokens: .erase)
         }
     }
@@ -79,7 +80,8 @@ enum Sample {
     }
 
     private static func state(_ generation: Generation) -> RefreshState {
-        var state = RefreshState(generation: generation, phase: .scheduled, deadline: start.wall)
+        var state = RefreshState.unused
+        (state.generation, state.phase, state.deadline) = (generation, .scheduled, start.wall)
         state.accessToken = AccessTokenTimes(issuedAt: start, lifetime: .seconds(3600), refreshAfter: .seconds(2400))
         return state
     }

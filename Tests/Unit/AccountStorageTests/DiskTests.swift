@@ -1,5 +1,5 @@
 import Foundation
-import RefreshCore
+@testable import RefreshCore
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import RefreshCore
+@testable import RefreshCore
 import Testing
 
 @testable import AccountStorage

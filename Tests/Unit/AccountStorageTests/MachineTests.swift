@@ -1,5 +1,5 @@
 import GRDB
-import RefreshCore
+@testable import RefreshCore
 import Synchronization
 import Testing
 

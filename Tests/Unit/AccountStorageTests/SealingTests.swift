@@ -2,7 +2,7 @@ import Basics
 import Crypto
 import Foundation
 import GRDB
-import RefreshCore
+@testable import RefreshCore
 import Testing
 
 @testable import AccountStorage

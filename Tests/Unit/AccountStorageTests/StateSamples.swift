@@ -1,4 +1,4 @@
-import RefreshCore
+@testable import RefreshCore
 
 @testable import AccountStorage
 

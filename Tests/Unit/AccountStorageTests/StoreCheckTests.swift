@@ -1,7 +1,7 @@
 import Basics
 import Foundation
 import GRDB
-import RefreshCore
+@testable import RefreshCore
 import Testing
 
 @testable import AccountStorage

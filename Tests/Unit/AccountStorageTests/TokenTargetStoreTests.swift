@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import RefreshCore
+@testable import RefreshCore
 import Testing
 
 @testable import AccountStorage
