@@ -92,6 +92,12 @@ struct ApplyTests {
             #expect(outcome.end == .exited(65) && outcome.lines == [], "\(outcome)")
             #expect(outcome.errors.contains(message), "\(outcome)")
         }
+        let circle = [("c", "a"), ("a", "b"), ("b", "a")].map { account($0, derived(from: $1)) }
+        let inCircle = try await apply(circle, to: stage)
+        #expect(inCircle.errors.contains("'a', subjectAccount: the account would be derived from"), "\(inCircle)")
+        let acting = account("c", derived(from: "work").merging(["actorAccount": "c"]) { $1 })
+        let actsForItself = try await apply([acting], to: stage)
+        #expect(actsForItself.errors.contains("'c', actorAccount: the account would be derived"), "\(actsForItself)")
         let many = (0...1000).map { account("a\($0)") }
         let outcome = try await apply(many, to: stage)
         #expect(outcome.end != .exited(0) && outcome.errors.contains("1000"), "\(outcome)")

@@ -89,13 +89,21 @@ package struct StoreCheck {
     /// ("The Schema Table", §2).
     private static func isPlainIndex(_ definition: String) -> Bool { definition.hasPrefix("CREATE INDEX ") }
 
-    /// The SQL text of everything in the schema, by name, without SQLite's own statistics.
+    /// The SQL text of everything in the schema, by name, without SQLite's own statistics. It is without comments, because
+    /// SQLite keeps those of the version that made the store.
     private static func definitions(in db: Database) throws -> [String: String] {
         let rows = try Row.fetchAll(
             db,
             sql: "SELECT name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'"
         )
-        return Dictionary(rows.map { ($0[0], $0[1]) }) { first, _ in first }
+        return Dictionary(rows.map { ($0[0], withoutComments($0[1])) }) { first, _ in first }
+    }
+
+    private static func withoutComments(_ definition: String) -> String {
+        definition.split(separator: "\n").map { line in
+            let end = line.firstRange(of: "--")?.lowerBound ?? line.endIndex
+            return line[..<end].split(separator: " ").joined(separator: " ")
+        }.filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
     /// Reports rows that belong to no account or issuer, and wrong counts.

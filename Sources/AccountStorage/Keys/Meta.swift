@@ -151,7 +151,7 @@ extension Meta {
         try set(.keyID, key.identifier, in: db)
         try set(.keyCheck, Sealer(key).seal(checkValue, for: checkPlace), in: db)
         try set(.retiredKeyID, old.identifier, in: db)
-        try remove([.nextKeyID, .nextKeyCheck, .resealCursor], in: db)
+        try remove([.nextKeyID, .nextKeyCheck, .resealCursor, .retiredKeyPlace], in: db)
     }
 
     /// The replaced key that still has to be destroyed; nil if there is none.

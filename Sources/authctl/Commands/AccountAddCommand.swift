@@ -173,6 +173,7 @@ struct AccountAddCommand: ParsableCommand {
         new.clientSecretExpires = options.clientSecretExpires
         new.clientKeyFile = options.clientKeyFile
         new.refreshTokenFile = refreshTokenFile
+        new.authorizationDetailsFile = options.authorizationDetails
         new.registers = register
         new.permission = permission
         new.checksServer = !offline

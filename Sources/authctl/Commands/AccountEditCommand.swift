@@ -96,6 +96,7 @@ struct AccountEditCommand: ParsableCommand {
         let cleared = try cleared()
         var parameters = UpdateAccount.Parameters(account: account, clear: cleared.isEmpty ? nil : cleared)
         try options.apply(to: &parameters.settings)
+        parameters.settings.authorizationDetails = try SettingsOptions.details(in: options.authorizationDetails)
         let client = try ClientSecretFile.read(options.clientSecretFile, of: account, clientId: options.clientId)
         parameters.clientSecret = client?.secret?.reveal()
         parameters.settings.clientId = client?.id ?? options.clientId

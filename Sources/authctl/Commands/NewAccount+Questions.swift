@@ -300,11 +300,11 @@ extension NewAccount {
         while true {
             let answer = try Question.ask("Provider (number, name, or the issuer's https://…): ")
             if answer.contains("://") { return settings.issuer = answer }
+            if names.contains(answer) { return settings.provider = answer }
             let number = Int(answer)
-            if let number, names.indices.contains(number - 1) { return settings.provider = names[number - 1] }
+            if let number, number > 0, number <= names.count { return settings.provider = names[number - 1] }
             let word = answer.lowercased()
-            let isPart = !word.isEmpty && number == nil
-            let matches = names.contains(answer) ? [answer] : isPart ? names.filter { $0.hasPrefix(word) } : []
+            let matches = !word.isEmpty && number == nil ? names.filter { $0.hasPrefix(word) } : []
             if let only = matches.first, matches.count == 1 { return settings.provider = only }
             if matches.isEmpty {
                 let nearest = number == nil ? Spelling.nearest(to: word, in: names) : nil

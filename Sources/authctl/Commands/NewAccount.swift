@@ -16,6 +16,7 @@ struct NewAccount {
     var clientSecretExpires: CalendarDate?
     var clientKeyFile: String?
     var refreshTokenFile: String?
+    var authorizationDetailsFile: String?
     /// Whether the server registers the client.
     var registers = false
     /// Nil for no option of the kind.
@@ -56,6 +57,7 @@ struct NewAccount {
         if let resource { try take(resource) }
         // All errors in the arguments are reported before anybody is asked.
         let account = name ?? "the new account"
+        settings.authorizationDetails = try SettingsOptions.details(in: authorizationDetailsFile)
         let secret = try ClientSecretFile.read(clientSecretFile, of: account, clientId: settings.clientId)
         let key = try clientKeyFile.map(ClientKeyFile.read)
         let grant = try refreshTokenFile.map { file throws(Report) in
@@ -128,7 +130,9 @@ struct NewAccount {
     private mutating func take(_ resource: DiscoverResource.Reply) throws(Report) {
         settings.issuer = try resource.issuer(named: settings.issuer)
         settings.refreshParameters = (settings.refreshParameters ?? [:]).merging(["resource": resource.resource]) { $1 }
-        if settings.scopes == nil { settings.scopes = try resource.askedScopes() }
+        if settings.scopes == nil {
+            settings.scopes = settings.grantType == nil ? try resource.askedScopes() : resource.scopes
+        }
         if resource.dpop ?? false { settings.dpop = true }
         let hasClient =
             settings.clientId != nil || clientSecretFile != nil || settings.clientAssertionFile != nil

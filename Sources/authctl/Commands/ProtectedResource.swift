@@ -26,7 +26,7 @@ extension DiscoverResource.Reply {
         StandardError.show(Question.list(issuers, width: 1))
         while true {
             let answer = try Question.ask("Authorization server (number): ")
-            if let number = Int(answer), issuers.indices.contains(number - 1) { return issuers[number - 1] }
+            if let number = Int(answer), number > 0, number <= issuers.count { return issuers[number - 1] }
             if issuers.contains(answer) { return answer }
         }
     }

@@ -293,7 +293,9 @@ struct SettingsOptions: ParsableArguments {
 
     /// Writes the given options into `settings`, and leaves the rest as it is.
     ///
-    /// - Throws: `usage`, `secretAsArgument`; why a file cannot be read.
+    /// Files are not read here: `authorizationDetails` has one.
+    ///
+    /// - Throws: `usage`, `secretAsArgument`.
     func apply(to settings: inout AccountSettings) throws(Report) {
         settings.issuer = issuer
         settings.provider = provider
@@ -314,7 +316,6 @@ struct SettingsOptions: ParsableArguments {
         settings.scopes = scopes
         settings.refreshParameters = try refreshParameters()
         settings.authorizationParameters = try authorizationParameters()
-        settings.authorizationDetails = try details()
         settings.redirectUri = redirectUri
         settings.redirectPort = redirectPort
         settings.redirectScheme = redirectScheme
@@ -416,11 +417,11 @@ extension SettingsOptions {
         }
     }
 
-    /// The authorization details; nil if none were given.
+    /// The authorization details; nil if no file was given.
     ///
     /// - Throws: why the file cannot be read.
-    func details() throws(Report) -> String? {
-        guard let authorizationDetails else { return nil }
-        return try SecretFile(name: authorizationDetails, purpose: .document).read(prompt: nil).reveal()
+    static func details(in file: String?) throws(Report) -> String? {
+        guard let file else { return nil }
+        return try SecretFile(name: file, purpose: .document).read(prompt: nil).reveal()
     }
 }

@@ -360,7 +360,8 @@ extension RefreshCoordinator {
             throw Complaint(
                 field: "register",
                 "the assertion in the account's file is about the client that it has now",
-                hint: "add --clear client-assertion-file"
+                hint: asked.settings.clientAssertionFile == nil
+                    ? "add --clear client-assertion-file" : "leave --client-assertion-file out"
             ).error
         }
         try refuseEnd(of: snapshot, by: asked)

@@ -189,10 +189,7 @@ extension RefreshCoordinator {
         while !left.isEmpty {
             let unknown = Set(left.map(\.settings.name))
             let ready = left.filter { unknown.isDisjoint(with: $0.settings.sources) }
-            guard !ready.isEmpty else {
-                throw Complaint(field: "subjectAccount", "the account would be derived from itself")
-                    .error.naming(left[0].settings.name)
-            }
+            guard !ready.isEmpty else { throw Self.circle(in: left.map(\.settings)) }
             for described in ready {
                 let parameters = AddAccount.Parameters(
                     settings: described.settings,
@@ -211,6 +208,21 @@ extension RefreshCoordinator {
             }
             left.removeAll { plan.added[$0.settings.name] != nil }
         }
+    }
+
+    /// The error of an account that is derived from itself, maybe by way of others. Each of `left` is derived from
+    /// another one of them, and need not be in the circle itself.
+    private static func circle(in left: [AccountSettings]) -> VarlinkError {
+        let named = Dictionary(left.map { ($0.name, $0) }) { first, _ in first }
+        let source = { (account: AccountSettings) -> (field: String, account: AccountSettings)? in
+            if let subject = account.subjectAccount.flatMap({ named[$0] }) { return ("subjectAccount", subject) }
+            return account.actorAccount.flatMap { named[$0] }.map { ("actorAccount", $0) }
+        }
+        var passed: Set<String> = []
+        var account = left[0]
+        while passed.insert(account.name).inserted, let next = source(account) { account = next.account }
+        let field = source(account)?.field ?? "subjectAccount"
+        return Complaint(field: field, "the account would be derived from itself").error.naming(account.name)
     }
 
     /// Adds the accounts to a plan that the call does not name. One that cannot be read stays: it may be readable again,

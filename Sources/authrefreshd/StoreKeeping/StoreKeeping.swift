@@ -382,7 +382,15 @@ extension StoreKeeping {
     /// Destroys the old key, with which nothing is sealed any more.
     func destroyRetiredKey() async -> [Effect] {
         let (keyring, present) = (keyring, store.rekeying.keyIdentifier)
-        let retiredPlace = await recordRetiredKeyPlace()
+        let retiredPlace: StoreKeyPlace?
+        do throws(StoreError) {
+            retiredPlace = try await recordRetiredKeyPlace()
+        } catch {
+            // The next daemon destroys the key.
+            endRekeying(with: .failure(.store(error)))
+            return [.failed(error), .wake]
+        }
+        guard !isStopping else { return [] }
         let settled = await BlockingCall.result { () throws(StoreKeyError) in
             try keyring.settle(on: present, retiredFrom: retiredPlace)
         }
@@ -407,19 +415,15 @@ extension StoreKeeping {
     /// Where the replaced key is. It is recorded before the key is destroyed: a daemon that is killed after that could
     /// only look for the key in a Secret Service, and this machine may have none.
     ///
-    /// - Returns: nil if the store could not tell, or could not record it.
-    private func recordRetiredKeyPlace() async -> StoreKeyPlace? {
+    /// - Returns: nil if it is not seen: it is in a Secret Service, or in a file that cannot be read now.
+    private func recordRetiredKeyPlace() async throws(StoreError) -> StoreKeyPlace? {
         let keyring = keyring
-        do throws(StoreError) {
-            if let recorded = try store.rekeying.retiredKeyPlace() { return recorded }
-            guard let retired = try store.rekeying.retiredKeyIdentifier() else { return nil }
-            let place = await BlockingCall.result { keyring.place(of: retired) }.get()
-            guard !isStopping else { return place }
-            try store.rekeying.setRetiredKeyPlace(place)
-            return place
-        } catch {
-            return nil
-        }
+        if let recorded = try store.rekeying.retiredKeyPlace() { return recorded }
+        guard let retired = try store.rekeying.retiredKeyIdentifier() else { return nil }
+        let place = await BlockingCall.result { keyring.place(of: retired) }.get()
+        guard place != .secretService, !isStopping else { return nil }
+        try store.rekeying.setRetiredKeyPlace(place)
+        return place
     }
 
     /// Tells the followers of the change that it is over; does nothing without a change.

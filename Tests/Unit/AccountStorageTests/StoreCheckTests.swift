@@ -242,6 +242,27 @@ struct StoreCheckTests {
         )
     }
 
+    @Test func `other comments of the version that made the store are no change`() throws {
+        try damage(
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = replace(sql, ' -- a JSON object:', '-- an object of an earlier name:
+                -- more of it') WHERE name = 'account';
+            PRAGMA writable_schema = OFF;
+            """
+        )
+        #expect(try check().1 == [])
+        try damage(
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = replace(sql, 'needs_route INTEGER', 'needs_route INT') WHERE name = 'account';
+            PRAGMA writable_schema = OFF;
+            """
+        )
+        let altered = try check().1
+        #expect(altered == [.schema(path: folder.store, name: "account", .altered)])
+    }
+
     @Test func `an index that only a later version knows is no damage, unless it can refuse rows`() throws {
         try damage("create index if not exists later ON account (created_usec)")
         #expect(try check().1 == [])
