@@ -25,6 +25,9 @@ struct BadCallTests {
         )
         #expect(plain.end == .exited(65) || plain.end == .exited(64), "\(plain)")
         #expect(plain.errors.contains("is not https"))
+        let metadata = "http://login.example.com/.well-known/openid-configuration"
+        let copied = try await stage.authctl("account", "add", "work", "--issuer", metadata, "--client-id", "app")
+        #expect(copied.errors.contains("'\(metadata)' is not https"), "\(copied.errors)")
 
         let secret = "rt-0123456789abcdef0123456789abcdef"
         let typed = try await stage.authctl(

@@ -29,3 +29,17 @@ package enum RegularFile {
         }
     }
 }
+
+/// The names of what is in a folder, in no order; empty if it cannot be read.
+package func folderNames(_ path: String) -> [String] {
+    guard let listing = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(listing) }
+    var names: [String] = []
+    while let entry = unsafe readdir(listing) {
+        let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+            unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+}

@@ -301,13 +301,12 @@ extension NewAccount {
             let answer = try Question.ask("Provider (number, name, or the issuer's https://…): ")
             if answer.contains("://") { return settings.issuer = answer }
             if names.contains(answer) { return settings.provider = answer }
-            let number = Int(answer)
-            if let number, number > 0, number <= names.count { return settings.provider = names[number - 1] }
-            let word = answer.lowercased()
-            let matches = !word.isEmpty && number == nil ? names.filter { $0.hasPrefix(word) } : []
+            if let chosen = Question.choice(answer, from: names) { return settings.provider = chosen }
+            let (word, isNumber) = (answer.lowercased(), Int(answer) != nil)
+            let matches = word.isEmpty || isNumber ? [] : names.filter { $0.hasPrefix(word) }
             if let only = matches.first, matches.count == 1 { return settings.provider = only }
             if matches.isEmpty {
-                let nearest = number == nil ? Spelling.nearest(to: word, in: names) : nil
+                let nearest = isNumber ? nil : Spelling.nearest(to: word, in: names)
                 StandardError.warn("there is no such provider\(nearest.map { "; did you mean '\($0)'?" } ?? "")")
             } else {
                 StandardError.warn("several providers begin with this: \(matches.joined(separator: ", "))")

@@ -26,8 +26,8 @@ extension DiscoverResource.Reply {
         StandardError.show(Question.list(issuers, width: 1))
         while true {
             let answer = try Question.ask("Authorization server (number): ")
-            if let number = Int(answer), number > 0, number <= issuers.count { return issuers[number - 1] }
             if issuers.contains(answer) { return answer }
+            if let chosen = Question.choice(answer, from: issuers) { return chosen }
         }
     }
 

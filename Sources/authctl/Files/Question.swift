@@ -44,6 +44,12 @@ enum Question {
         }
     }
 
+    /// The one of the listed names whose number the person typed; nil if it is no number of the list.
+    static func choice(_ answer: String, from names: [String]) -> String? {
+        guard let number = Int(answer), number > 0, number <= names.count else { return nil }
+        return names[number - 1]
+    }
+
     /// Whether the person says yes. An empty line means `byDefault`, and anything else means no.
     static func confirm(_ question: String, byDefault: Bool = false) throws(Report) -> Bool {
         let answer = try ask("\(question) \(byDefault ? "[Y/n]" : "[y/N]") ").lowercased()

@@ -91,6 +91,8 @@ extension SettingsReader {
             throw Complaint(field: "issuer", "it is missing", hint: "--issuer URL, or --provider NAME").error
         }
         do throws(ValueError) {
+            // An error quotes what the person gave.
+            _ = try Issuer(url: url)
             return try Issuer(url: Self.issuerURL(in: url))
         } catch {
             throw Complaint(error).error
