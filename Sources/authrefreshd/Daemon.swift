@@ -81,20 +81,13 @@ struct Daemon {
             changeLog: parts.changeLog,
             tokenFolder: paths.tokenFolder,
             runtimeDirectory: paths.runtimeDirectory,
-            crashMark: CrashMark(in: paths.stateDirectory)
+            crashMark: CrashMark(in: paths.stateDirectory),
+            configurationError: configurationError
         )
-        let webSessions = WebSessions(executor: parts.executor, timebase: timebase)
         let machine = HostWatch(coordinator: coordinator, changeLog: parts.changeLog)
         do throws(ProgramError) {
             try await begin(coordinator, machine, parts.manager, happened)
-            await parts.router.open(
-                AuthRefreshService(
-                    coordinator: coordinator,
-                    webSessions: webSessions,
-                    configurationError: configurationError,
-                    profiles: profiles
-                )
-            )
+            await parts.router.open(coordinator)
             if !parts.isServing { try await start(parts.server) }
         } catch {
             // Refreshes may be under way. Their answers are worth more than a quick end.
@@ -111,7 +104,6 @@ struct Daemon {
         parts.changeLog.write(.daemonStopping)
         parts.manager.stopping()
         await parts.server.stopAccepting()
-        await webSessions.stop()
         await coordinator.shutDown()
         await end(parts)
         await client.shutdown()
@@ -165,13 +157,6 @@ struct Daemon {
             } catch {
                 return error
             }
-        }
-    }
-
-    /// Reads the provider profiles again.
-    private var profiles: @Sendable (ProviderProfiles) -> Result<ProviderProfiles?, ProgramError> {
-        { [folders = paths.profileFolders] present in
-            Result { () throws(ProgramError) in try present.read(again: folders) }
         }
     }
 

@@ -13,8 +13,9 @@ struct ProviderProfiles: Equatable, Sendable {
     private var byIssuer: [Issuer: ProviderProfile] = [:]
     /// The file of each profile. An account's own settings are inserted into its text.
     private var files: [String: File] = [:]
-    /// What the profiles were read from, in this order.
+    /// What the profiles were read from, in this order, and where these files were found.
     private var readFiles: [File] = []
+    private var folders: [String] = []
 
     /// Why the files that are there now could not be read; nil if these profiles came from them.
     var obstacle: String?
@@ -34,12 +35,9 @@ struct ProviderProfiles: Equatable, Sendable {
     /// Reads the `*.yaml` files in `folders`. A profile in a later folder replaces one of the same name. Missing
     /// folders count as empty.
     init(folders: [String]) throws(ProgramError) {
-        try self.init(files: Self.files(in: folders))
-    }
-
-    private init(files: [File]) throws(ProgramError) {
-        readFiles = files
-        for file in files {
+        self.folders = folders
+        readFiles = try Self.files(in: folders)
+        for file in readFiles {
             let profile = try ConfigurationFile.decode(ProviderProfile.self, from: file.text, path: file.path)
             guard self.files[profile.name]?.folder != file.folder else {
                 throw .configuration(
@@ -64,10 +62,9 @@ struct ProviderProfiles: Equatable, Sendable {
         return files
     }
 
-    /// The profiles that are in `folders` now; nil if no file has changed since these were read. It may block.
-    func read(again folders: [String]) throws(ProgramError) -> ProviderProfiles? {
-        let files = try Self.files(in: folders)
-        return files == readFiles ? nil : try ProviderProfiles(files: files)
+    /// The profiles that are in the folders now; nil if no file has changed since these were read. It may block.
+    func readAgain() throws(ProgramError) -> ProviderProfiles? {
+        try Self.files(in: folders) == readFiles ? nil : ProviderProfiles(folders: folders)
     }
 
     var names: [String] { byName.keys.sorted() }

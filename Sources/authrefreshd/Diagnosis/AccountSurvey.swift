@@ -16,7 +16,9 @@ struct AccountSurvey {
 
     /// How many accounts were checked.
     private(set) var seen = 0
-    private(set) var servers = SurveyedServers()
+    private(set) var servers: [SurveyedServer] = []
+    /// Whether there are more servers.
+    private var hasUnseenServers = false
     private var wellCount = 0
     private var inNeed: [Finding] = []
     private var inNeedCount = 0
@@ -33,10 +35,10 @@ struct AccountSurvey {
 
     /// Checks an account.
     ///
-    /// - Parameter unused: its addresses for which tools use another account.
-    mutating func look(at account: ShownAccount, unused addresses: [UnusedAddress] = []) {
+    /// - Parameter addresses: its addresses for which tools use another account.
+    mutating func look(at account: ShownAccount, unused addresses: [Finding] = []) {
         seen += 1
-        for address in addresses where unused.count < Self.namedMax { unused.append(address.finding(of: account.name)) }
+        unused += addresses.prefix(Self.namedMax - unused.count)
         guard let finding = look(into: account) else {
             wellCount += 1
             return
@@ -49,11 +51,19 @@ struct AccountSurvey {
     private mutating func look(into account: ShownAccount) -> Finding? {
         switch account {
         case .whole(let snapshot):
-            servers.add(snapshot, profile: settings.profile(for: snapshot.account))
-            return finding(of: snapshot)
+            let profile = settings.profile(for: snapshot.account)
+            addServer(of: snapshot.account, profile)
+            return problem(of: snapshot, advice(to: snapshot, profile))
         case .damaged(let account):
             return .error(.account, account.reason, of: account.name, needs: .repair, advice: account.hint)
         }
+    }
+
+    private mutating func addServer(of account: Account, _ profile: ProviderProfile?) {
+        let known = servers.firstIndex { $0.issuer == account.issuer && $0.profile == profile }
+        guard known != nil || servers.count < Diagnosis.serversMax else { return hasUnseenServers = true }
+        if known == nil { servers.append(SurveyedServer(issuer: account.issuer, profile: profile)) }
+        servers[known ?? servers.count - 1].add(account.registration, of: account.name)
     }
 
     /// The findings about accounts, then those about all of them.
@@ -82,7 +92,7 @@ struct AccountSurvey {
             let text = "only \(seen) of \(total) accounts were checked"
             findings.append(.note(.accounts, text, advice: "name others: \(Command("doctor", "ACCOUNT…"))"))
         }
-        if servers.hasUnseen {
+        if hasUnseenServers {
             let text = "only \(Diagnosis.serversMax) authorization servers are checked"
             findings.append(
                 .note(.servers, text, advice: "name accounts of the others: \(Command("doctor", "ACCOUNT…"))")
@@ -91,15 +101,11 @@ struct AccountSurvey {
         return findings
     }
 
-    private mutating func finding(of snapshot: AccountSnapshot) -> Finding? {
-        var advice = snapshot.hint ?? Hint(Command("status", snapshot.account.name.text))
+    private func advice(to snapshot: AccountSnapshot, _ profile: ProviderProfile?) -> Hint {
+        let advice = snapshot.hint ?? Hint(Command("status", snapshot.account.name.text))
         // Many sign-ins after a week mean something else than a single one.
-        if Self.isEndOfGrant(snapshot), let profile = settings.profile(for: snapshot.account),
-            let note = profile.note(about: .lifetime)
-        {
-            advice = advice + " (\(note))"
-        }
-        return problem(of: snapshot, advice)
+        guard Self.isEndOfGrant(snapshot), let note = profile?.note(about: .lifetime) else { return advice }
+        return advice + " (\(note))"
     }
 
     /// Whether the profile's note about when grants end explains the finding.
@@ -220,33 +226,25 @@ struct AccountSurvey {
     }
 }
 
-/// An address of an account that another account has, too, with the same user name. Tools never use this one for it.
-struct UnusedAddress: Sendable {
-    let url: String
-    /// The account that tools use.
-    let used: String
-
-    func finding(of account: String) -> Finding {
-        .note(
-            .account,
-            "git and docker use '\(used)' for '\(url)', because it was added first",
-            of: account,
-            advice: "to tell them apart: \(Command("account", "edit", account, "--username", "NAME"))"
-        )
-    }
-}
-
 extension RefreshCoordinator {
-    /// Looks for addresses that another account has, too, among those of an account.
-    func unusedAddresses(of account: ShownAccount) throws(StoreError) -> [UnusedAddress] {
+    /// The addresses of an account that another account has, too, with the same user name. Tools never use this one for
+    /// them.
+    func unusedAddresses(of account: ShownAccount) throws(StoreError) -> [Finding] {
         guard case .whole(let snapshot) = account else { return [] }
         let delivery = snapshot.account.delivery
-        var found: [UnusedAddress] = []
+        var found: [Finding] = []
         for url in delivery.urls {
             guard let address = ServiceAddress(url),
                 let used = try store.accounts(for: address, username: delivery.username).first, used != account.name
             else { continue }
-            found.append(UnusedAddress(url: url, used: used))
+            found.append(
+                .note(
+                    .account,
+                    "git and docker use '\(used)' for '\(url)', because it was added first",
+                    of: account.name,
+                    advice: "to tell them apart: \(Command("account", "edit", account.name, "--username", "NAME"))"
+                )
+            )
         }
         return found
     }

@@ -2,6 +2,7 @@ internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Basics
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 internal import Systemd
 internal import TextEncodings
@@ -23,11 +24,8 @@ struct Diagnosis: Sendable {
     static let fileLimit = Duration.seconds(5)
 
     let coordinator: RefreshCoordinator
-    let inspection: ServerInspection
     /// The accounts to check; nil for all.
     let accounts: [String]?
-    /// The current error in the configuration files; nil if there is none. It may block.
-    let configurationError: @Sendable () -> ProgramError?
 
     /// The findings as they come. Releasing the stream ends the work.
     func findings() -> AsyncStream<Finding> {
@@ -45,12 +43,12 @@ struct Diagnosis: Sendable {
         if let program = ProgramCheck() { tell(program.finding) }
         do throws(StoreError) {
             let condition = try await coordinator.condition()
-            HostCheck(condition: condition, proxy: inspection.proxy, clocks: .now()).findings.forEach(tell)
-            await StoreInspection(condition: condition).run(tell)
+            condition.hostFindings(coordinator.client.inspection.proxy, .now()).forEach(tell)
+            await condition.checkStore(tell)
             condition.paceFindings.forEach(tell)
             let survey = try await survey(condition)
             survey.findings.forEach(tell)
-            await ask(survey.servers.sorted, condition, tell)
+            await ask(survey.servers, condition, tell)
         } catch {
             // The daemon cannot read its own store, and so checks nothing else.
             tell(.error(.store, error.description, needs: .repair, advice: error.hint ?? Hint(Command("status"))))
@@ -58,7 +56,7 @@ struct Diagnosis: Sendable {
     }
 
     private func checkConfiguration(_ tell: (Finding) -> Void) async {
-        guard let read = await BlockingCall.result(within: Self.fileLimit, of: configurationError) else {
+        guard let read = await BlockingCall.result(within: Self.fileLimit, of: coordinator.configurationError) else {
             return tell(
                 .warning(
                     .configuration,
@@ -106,7 +104,7 @@ struct Diagnosis: Sendable {
         return survey
     }
 
-    /// Asks the servers, several at a time. Each reports its own findings.
+    /// Asks the servers in the order of their URLs, several at a time. Each reports its own findings.
     private func ask(
         _ servers: [SurveyedServer],
         _ condition: DaemonCondition,
@@ -114,12 +112,15 @@ struct Diagnosis: Sendable {
     ) async {
         let names = NameLookup()
         await withTaskGroup(of: Void.self) { group in
-            for (index, server) in servers.enumerated() {
+            let sorted = servers.sorted {
+                ($0.issuer.url, $0.profile?.name ?? "") < ($1.issuer.url, $1.profile?.name ?? "")
+            }
+            for (index, server) in sorted.enumerated() {
                 if index >= Self.concurrentServersMax { await group.next() }
                 guard !Task.isCancelled else { break }
                 let check = ServerCheck(
                     server: server,
-                    inspection: inspection,
+                    inspection: coordinator.client.inspection,
                     names: names,
                     isOnline: condition.overview.isOnline,
                     wallClock: { [coordinator] in coordinator.timebase.now().wall }
@@ -182,7 +183,7 @@ extension RefreshCoordinator {
             watchesClock: host.watchesClock,
             watchesRoutes: host.watchesRoutes,
             watchesSleep: host.watchesSleep,
-            hoarders: changeLog.hoarders.recent()
+            hoarders: changeLog.recentHoarders()
         )
     }
 }

@@ -4,22 +4,18 @@ internal import OAuthMessages
 internal import RefreshCore
 internal import Systemd
 
-/// Checks what the machine provides: clocks, network, proxy, file descriptors.
-struct HostCheck: Sendable {
+/// What the machine provides: clocks, network, proxy, file descriptors.
+extension DaemonCondition {
     /// 2026-01-01. A clock that shows a time before this program existed is wrong.
     private static let earliestTime = Timestamp(microseconds: 1_767_225_600_000_000)
 
-    let condition: DaemonCondition
-    let proxy: ProxySettings
-    let clocks: ClockReading
-
-    var findings: [Finding] {
-        clockFindings + [network] + proxyFindings + descriptorFindings
+    func hostFindings(_ proxy: ProxySettings, _ clocks: ClockReading) -> [Finding] {
+        clockFindings(clocks) + [network] + proxyFindings(proxy) + descriptorFindings
     }
 
-    private var clockFindings: [Finding] {
+    private func clockFindings(_ clocks: ClockReading) -> [Finding] {
         var findings: [Finding] = []
-        if condition.now.wall < Self.earliestTime {
+        if now.wall < Self.earliestTime {
             findings.append(
                 .error(
                     .clock,
@@ -29,12 +25,12 @@ struct HostCheck: Sendable {
                 )
             )
         }
-        if !condition.watchesClock {
+        if !watchesClock {
             findings.append(
                 .note(.clock, "the kernel does not report clock steps: the daemon notices them at the next refresh")
             )
         }
-        if !condition.watchesSleep {
+        if !watchesSleep {
             findings.append(.note(.clock, "no system bus reports sleep: the daemon notices it by comparing clocks"))
         }
         guard findings.isEmpty else { return findings }
@@ -49,7 +45,7 @@ struct HostCheck: Sendable {
     }
 
     private var network: Finding {
-        guard condition.overview.isOnline else {
+        guard overview.isOnline else {
             return .error(
                 .network,
                 "there is no network: refreshes wait until there is one",
@@ -57,13 +53,13 @@ struct HostCheck: Sendable {
                 advice: "connect to a network; the daemon then continues by itself"
             )
         }
-        guard condition.watchesRoutes else {
+        guard watchesRoutes else {
             return .note(.network, "the kernel does not report routes: the daemon assumes that the network is up")
         }
         return .ok(.network, "the network is up")
     }
 
-    private var proxyFindings: [Finding] {
+    private func proxyFindings(_ proxy: ProxySettings) -> [Finding] {
         if let flaw = proxy.flaw, let variable = proxy.variable {
             return [
                 .error(
@@ -102,7 +98,7 @@ struct HostCheck: Sendable {
                 "see who keeps connections open (\(Command(program: "ss", "-xp"))), or raise LimitNOFILE="
                 + " (\(Command(program: "systemctl", "--user", "edit", "authrefreshd")))"
         )
-        let refusals = condition.hoarders.map { hoarder, ago in
+        let refusals = hoarders.map { hoarder, ago in
             Finding.warning(
                 .socket,
                 "a call was refused \(ago.words) ago, because \(hoarder.text)",
@@ -110,6 +106,6 @@ struct HostCheck: Sendable {
                 advice: "if that program still runs and does not need all this, restart it"
             )
         }
-        return (condition.overview.degradation.descriptors ? [lack] : []) + refusals
+        return (overview.degradation.descriptors ? [lack] : []) + refusals
     }
 }

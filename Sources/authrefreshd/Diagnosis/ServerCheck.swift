@@ -292,42 +292,19 @@ struct SurveyedServer: Sendable {
     /// The provider profile; nil if there is none.
     let profile: ProviderProfile?
     /// One registration of each kind among its accounts, with an account that has it.
-    fileprivate(set) var registrations: [(account: AccountName, registration: ClientRegistration)] = []
-}
+    private(set) var registrations: [(account: AccountName, registration: ClientRegistration)] = []
 
-/// The servers of the checked accounts.
-struct SurveyedServers {
-    /// Accounts of the same kind do not differ in anything that a server's metadata describes.
-    private struct Kind: Hashable {
-        let authentication: ClientAuthentication?
-        let hasSecret: Bool
+    init(issuer: Issuer, profile: ProviderProfile?) {
+        (self.issuer, self.profile) = (issuer, profile)
     }
 
-    private struct Place: Hashable {
-        let issuer: Issuer
-        let profile: ProviderProfile?
-    }
-
-    private var servers: [Place: SurveyedServer] = [:]
-    private var kinds: [Place: Set<Kind>] = [:]
-    /// Whether there are more servers than are kept.
-    private(set) var hasUnseen = false
-
-    mutating func add(_ snapshot: AccountSnapshot, profile: ProviderProfile?) {
-        let (account, registration) = (snapshot.account, snapshot.account.registration)
-        let place = Place(issuer: account.issuer, profile: profile)
-        guard servers[place] != nil || servers.count < Diagnosis.serversMax else {
-            hasUnseen = true
-            return
+    /// Adds the registration of an account, unless it has one like it: such accounts do not differ in anything that a
+    /// server's metadata describes.
+    mutating func add(_ registration: ClientRegistration, of account: AccountName) {
+        let isKnown = registrations.contains {
+            $0.registration.authentication == registration.authentication
+                && ($0.registration.clientSecret == nil) == (registration.clientSecret == nil)
         }
-        let kind = Kind(authentication: registration.authentication, hasSecret: registration.clientSecret != nil)
-        guard kinds[place, default: []].insert(kind).inserted else { return }
-        servers[place, default: SurveyedServer(issuer: account.issuer, profile: profile)].registrations
-            .append((account.name, registration))
-    }
-
-    /// The servers, ordered by URL.
-    var sorted: [SurveyedServer] {
-        servers.values.sorted { ($0.issuer.url, $0.profile?.name ?? "") < ($1.issuer.url, $1.profile?.name ?? "") }
+        if !isKnown { registrations.append((account, registration)) }
     }
 }

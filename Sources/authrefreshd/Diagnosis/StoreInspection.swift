@@ -3,18 +3,16 @@ internal import AuthRefreshInterface
 internal import Basics
 internal import RefreshCore
 
-/// Checks the store's files and its key.
-struct StoreInspection: Sendable {
+/// The store's files and its key.
+extension DaemonCondition {
     /// With less free space, a store that grows by a few accounts is in danger. A backup or a change of the key needs
     /// more.
     private static let leastFreeSpace: Int64 = 64 << 20
     /// SQLite cuts the log back to 8 MiB at each checkpoint. A much longer log has had no checkpoint for a long time.
     private static let longestLog: Int64 = 256 << 20
 
-    let condition: DaemonCondition
-
-    func run(_ tell: (Finding) -> Void) async {
-        let path = condition.storePath
+    func checkStore(_ tell: (Finding) -> Void) async {
+        let path = storePath
         if let files = await BlockingCall.result(within: Diagnosis.fileLimit, of: { StoreCondition(path: path) }) {
             storeFindings(files).forEach(tell)
         } else {
@@ -29,13 +27,12 @@ struct StoreInspection: Sendable {
             )
         }
         // The place of the key is the store's folder, which is not there either.
-        if case .gone = condition.overview.trouble { return }
-        let (keyring, identifier) = (condition.keyring, condition.keyIdentifier)
-        let place = await BlockingCall.result(within: Diagnosis.fileLimit) {
-            Result { () throws(StoreKeyError) in try keyring.locate(identifier) }
+        if case .gone = overview.trouble { return }
+        let place = await BlockingCall.result(within: Diagnosis.fileLimit) { [keyring, keyIdentifier] in
+            Result { () throws(StoreKeyError) in try keyring.locate(keyIdentifier) }
         }
         tell(keyFinding(place))
-        if condition.isRekeying {
+        if isRekeying {
             let wait: Hint = "\(Command("store", "rekey")) waits until that is done"
             tell(.note(.key, "the store is being encrypted with a new key", advice: wait))
         }
@@ -44,11 +41,11 @@ struct StoreInspection: Sendable {
     private func storeFindings(_ files: StoreCondition) -> [Finding] {
         let path = files.path
         var findings: [Finding] = []
-        if let trouble = condition.overview.trouble {
+        if let trouble = overview.trouble {
             let advice = trouble.hint ?? Hint(Command(program: "journalctl", "--user", "-u", "authrefreshd"))
             findings.append(.error(.store, trouble.description, of: path, needs: .repair, advice: advice))
         }
-        if files.mode == nil, !condition.storeHasName || findings.isEmpty {
+        if files.mode == nil, !storeHasName || findings.isEmpty {
             findings.append(
                 .error(
                     .store,
@@ -155,7 +152,7 @@ struct StoreInspection: Sendable {
     }
 
     private func words(_ place: StoreKeyPlace) -> String {
-        let file = condition.keyring.source.keyFilePath
+        let file = keyring.source.keyFilePath
         return switch place {
         case .credential: "the systemd credential '\(StoreKeySource.name)'"
         case .nextCredential: "the systemd credential '\(StoreKeySource.nextName)'"

@@ -2,18 +2,23 @@ internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Logging
 internal import RefreshCore
+internal import Synchronization
 internal import Systemd
 internal import Varlink
 
 /// Writes changes to the log: one line each, with a constant text and the values in fields, and without secrets.
-struct ChangeLog: Sendable {
+final class ChangeLog: Sendable {
     let logger: Logger
     /// The budget for refusals at the socket, for each reason and user.
-    private let refusalsAtSocket = LineBudget<String>.ofRefusals
+    private let refusalsAtSocket = Mutex(LineBudget<String>.ofRefusals)
     /// The budget for refusals by accounts' lists.
-    private let refusalsByLists = LineBudget<AccountName>.ofRefusals
-    /// Who held too much lately.
-    let hoarders = Hoarders()
+    private let refusalsByLists = Mutex(LineBudget<AccountName>.ofRefusals)
+    /// The latest refusal for each limit because of what a program holds.
+    private let hoarders = Mutex<[Limit: (hoarder: Hoarder, at: ContinuousClock.Instant)]>([:])
+
+    init(logger: Logger) {
+        self.logger = logger
+    }
 
     func write(_ event: JournalEvent) {
         logger.log(level: event.level, event.message, metadata: event.fields)
@@ -27,15 +32,23 @@ struct ChangeLog: Sendable {
 
     /// Logs that a caller is not on an account's list.
     func denied(_ reason: String, of account: AccountName) {
-        guard let leftOut = refusalsByLists.spend(on: account) else { return }
+        guard let leftOut = refusalsByLists.withLock({ $0.spend(on: account) }) else { return }
         write(.peerRefused(reason, account: account, leftOut: leftOut))
     }
 
     /// Logs that `process` was refused because of what a program holds.
     func crowded(by hoarder: Hoarder, _ process: Int32) {
-        hoarders.note(hoarder)
-        guard let leftOut = refusalsAtSocket.spend(on: hoarder.limit.rawValue) else { return }
+        hoarders.withLock { $0[hoarder.limit] = (hoarder, .now) }
+        guard let leftOut = refusalsAtSocket.withLock({ $0.spend(on: hoarder.limit.rawValue) }) else { return }
         write(.peerRefused(hoarder.text, detail: "pid \(process)", leftOut: leftOut))
+    }
+
+    /// Who held too much within the last hour, and how long ago that was, for `authctl doctor`. The program may have
+    /// ended meanwhile.
+    func recentHoarders(at now: ContinuousClock.Instant = .now) -> [(hoarder: Hoarder, ago: Duration)] {
+        hoarders.withLock(\.self).values.map { (hoarder: $0.hoarder, ago: now - $0.at) }
+            .filter { $0.ago < .seconds(3600) }
+            .sorted { $0.hoarder.limit.rawValue < $1.hoarder.limit.rawValue }
     }
 
     /// Logs an event of the socket.
@@ -44,7 +57,7 @@ struct ChangeLog: Sendable {
         case .refused(.crowded(let resource, let crowding), let peer):
             crowded(by: Hoarder(resource.limit, crowding), peer?.pid ?? 0)
         case .refused(let refusal, let peer):
-            guard let leftOut = refusalsAtSocket.spend(on: "\(refusal)") else { return }
+            guard let leftOut = refusalsAtSocket.withLock({ $0.spend(on: "\(refusal)") }) else { return }
             let detail = peer.map { "pid \($0.pid), uid \($0.uid)" }
             write(.peerRefused("\(refusal)", detail: detail, leftOut: leftOut))
         case .pathRestored(let path): write(.socketRestored(path))

@@ -212,19 +212,15 @@ final class LogOutlet: Sendable {
 /// journald drops lines of a service that writes too many (journald.conf(5), `RateLimitBurst=`). Without this limit, a
 /// program that is refused again and again would make journald drop the daemon's messages about accounts. Each subject
 /// has its own share, so that one subject cannot hide lines of the others.
-final class LineBudget<Subject: Hashable & Sendable>: Sendable {
-    private struct State {
-        var began: ContinuousClock.Instant?
-        /// The lines in this stretch. The share under nil is for all subjects that came after the limit of subjects was
-        /// reached.
-        var written: [Subject?: Int] = [:]
-        var leftOut = 0
-    }
-
+struct LineBudget<Subject: Hashable> {
     private let linesMax: Int
     private let subjectsMax: Int
     private let stretch: Duration
-    private let state = Mutex(State())
+    private var began: ContinuousClock.Instant?
+    /// The lines in this stretch. The share under nil is for all subjects that came after the limit of subjects was
+    /// reached.
+    private var written: [Subject?: Int] = [:]
+    private var leftOut = 0
 
     /// Creates a budget.
     ///
@@ -241,21 +237,19 @@ final class LineBudget<Subject: Hashable & Sendable>: Sendable {
     /// Uses up one line for `subject`, or counts it as omitted.
     ///
     /// - Returns: how many lines, of any subject, were omitted since the last one; nil if this one is omitted as well.
-    func spend(on subject: Subject, at now: ContinuousClock.Instant = .now) -> Int? {
-        state.withLock { state in
-            if state.began.map({ now - $0 >= stretch }) ?? true {
-                state.began = now
-                state.written.removeAll()
-            }
-            let hasShare = state.written[subject] != nil || state.written.count < subjectsMax
-            let share = hasShare ? subject : nil
-            guard state.written[share, default: 0] < linesMax else {
-                state.leftOut += 1
-                return nil
-            }
-            state.written[share, default: 0] += 1
-            defer { state.leftOut = 0 }
-            return state.leftOut
+    mutating func spend(on subject: Subject, at now: ContinuousClock.Instant = .now) -> Int? {
+        if began.map({ now - $0 >= stretch }) ?? true {
+            began = now
+            written.removeAll()
         }
+        let hasShare = written[subject] != nil || written.count < subjectsMax
+        let share = hasShare ? subject : nil
+        guard written[share, default: 0] < linesMax else {
+            leftOut += 1
+            return nil
+        }
+        written[share, default: 0] += 1
+        defer { leftOut = 0 }
+        return leftOut
     }
 }

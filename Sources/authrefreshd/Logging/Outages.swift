@@ -4,17 +4,12 @@ internal import RefreshCore
 ///
 /// During an outage, each account of the server fails at each attempt. The lines would say the same, and hide others.
 struct Outages {
-    private struct Outage {
-        /// The kinds of failure that have a line.
-        var told: Set<FailureClass> = []
-        var leftOut = 0
-    }
-
     /// The most servers that are remembered. If more fail at once, this machine's network is down, and the daemon logs
     /// that.
     private static let maximum = 1000
 
-    private var underWay: [Issuer: Outage] = [:]
+    /// How many lines were left out for each kind of failure that has a line.
+    private var underWay: [Issuer: [FailureClass: Int]] = [:]
 
     /// Takes note of a change of an account at `issuer`.
     ///
@@ -23,13 +18,13 @@ struct Outages {
         switch change {
         case .refreshFailed(let failure, _), .interactionStillRequired(_, let failure), .targetFailed(_, let failure):
             guard failure.isOutage else { return 0 }
-            var outage = underWay[issuer, default: Outage()]
-            let isNew = outage.told.insert(failure.failureClass).inserted
-            if !isNew { outage.leftOut += 1 }
-            if underWay[issuer] != nil || underWay.count < Self.maximum { underWay[issuer] = outage }
-            return isNew ? 0 : nil
+            let leftOut = underWay[issuer]?[failure.failureClass].map { $0 + 1 }
+            if underWay[issuer] != nil || underWay.count < Self.maximum {
+                underWay[issuer, default: [:]][failure.failureClass] = leftOut ?? 0
+            }
+            return leftOut == nil ? 0 : nil
         case .tokenRefreshed, .targetRefreshed, .signedIn, .accessTokenObtained, .misconfigured, .interactionRequired:
-            return underWay.removeValue(forKey: issuer)?.leftOut ?? 0
+            return underWay.removeValue(forKey: issuer)?.values.reduce(0, +) ?? 0
         case .grantImported, .refreshTokenExpiring, .signOutNear, .signedOut, .signedOutByItself, .staleAnswerDropped,
             .parked, .unparked:
             return 0

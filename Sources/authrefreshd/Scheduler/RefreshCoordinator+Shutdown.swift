@@ -14,6 +14,7 @@ extension RefreshCoordinator {
         requests.giveUpAnswers(where: requests.isOverdue)
         let now = timebase.now()
         carryOut(signIns.stop(at: now), at: now)
+        webSessions.stop()
         scheduler.returnWaitingLeases()
         carryOut(storeKeeping.stop())
         updateTokenFiles(of: tokenFiles.accounts, at: now)

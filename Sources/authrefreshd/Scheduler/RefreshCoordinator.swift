@@ -45,11 +45,14 @@ actor RefreshCoordinator {
     let signIns: SignIns
     var stepUps = StepUps()
     var confirmations = Confirmations()
+    var webSessions = WebSessions()
     var host = HostState()
     var tokenFiles: TokenFiles
     var changeCommands = ChangeCommands()
     /// `$XDG_RUNTIME_DIR`, which contains the socket of the user's service manager; nil if it is not set.
     let runtimeDirectory: String?
+    /// The current error in the configuration files; nil if there is none. It may block.
+    nonisolated let configurationError: @Sendable () -> ProgramError?
     /// How the last daemon ended; nil if that is not known.
     private let crashMark: CrashMark?
     var requestMetrics = RequestMetrics()
@@ -76,7 +79,8 @@ actor RefreshCoordinator {
         changeLog: ChangeLog,
         tokenFolder: String,
         runtimeDirectory: String? = nil,
-        crashMark: CrashMark? = nil
+        crashMark: CrashMark? = nil,
+        configurationError: @escaping @Sendable () -> ProgramError? = { nil }
     ) {
         self.executor = executor
         self.store = store
@@ -92,6 +96,7 @@ actor RefreshCoordinator {
         tokenFiles = TokenFiles(in: tokenFolder)
         self.runtimeDirectory = runtimeDirectory
         self.crashMark = crashMark
+        self.configurationError = configurationError
         startedAt = timebase.now().wall
     }
 
@@ -296,6 +301,7 @@ actor RefreshCoordinator {
         for waiter in callers.takeExpired(at: now) { waiter.answer(.timedOut) }
         carryOut(signIns.advance(at: now), at: now)
         if trouble == nil { carryOut(signIns.unadded, at: now) }
+        webSessions.advance(at: now)
         scheduler.forgetIdleGates(at: now)
         advanceTokenFiles(at: now)
         runNextChangeCommands(at: now)
@@ -337,7 +343,7 @@ actor RefreshCoordinator {
         }
         deadlines += [
             callers.remaining(at: now), signIns.remaining(at: now), tokenFiles.remaining(at: now),
-            changeCommands.remaining(at: now),
+            changeCommands.remaining(at: now), webSessions.remaining(at: now),
         ].map { $0.map { now.wall + $0 } }
         if let trouble {
             deadlines.append(now.wall + trouble.remaining(at: now))

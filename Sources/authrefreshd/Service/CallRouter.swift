@@ -8,14 +8,9 @@ internal import Synchronization
 internal import Systemd
 internal import Varlink
 
-/// The entry of all calls: it passes them to the service, or replies why the store is not open. It lives on the
+/// The entry of all calls: it passes them to the coordinator, or replies why the store is not open. It lives on the
 /// coordinator's queue.
 actor CallRouter {
-    private enum State {
-        case closed(StoreError)
-        case open(AuthRefreshService)
-    }
-
     /// The shortest time in µs between calls that trigger another attempt to open the store, because each attempt may
     /// start a program.
     private static let patience: Int64 = 1_000_000
@@ -26,9 +21,9 @@ actor CallRouter {
     /// The coordinator, whose tokens may be given out on any thread; nil while the store is locked.
     private nonisolated let shortcut = Mutex<RefreshCoordinator?>(nil)
     private nonisolated let pace = Mutex(CallPace())
-    private nonisolated let calls = CallQueue<(call: VarlinkCall, peer: PeerCredentials, responder: VarlinkResponder)>()
+    private nonisolated let calls = Mutex(CallQueue<(call: VarlinkCall, responder: VarlinkResponder)>())
     /// Nobody is let in before the first attempt to open the store has ended.
-    private var state = State.closed(.key(.secretServiceLocked))
+    private var coordinator = Result<RefreshCoordinator, StoreError>.failure(.key(.secretServiceLocked))
     private let onAsked: @Sendable () -> Void
     /// When a caller last got the reply that the store is not open, on the boot-time clock.
     private var askedAt: Int64?
@@ -43,12 +38,12 @@ actor CallRouter {
 
     func close(_ error: StoreError) {
         shortcut.withLock { $0 = nil }
-        state = .closed(error)
+        coordinator = .failure(error)
     }
 
-    func open(_ service: AuthRefreshService) {
-        state = .open(service)
-        shortcut.withLock { $0 = service.coordinator }
+    func open(_ coordinator: RefreshCoordinator) {
+        self.coordinator = .success(coordinator)
+        shortcut.withLock { $0 = coordinator }
     }
 
     /// Answers one call. May be called on any thread.
@@ -59,21 +54,16 @@ actor CallRouter {
             let most = Shares.Crowding(capacity: CallPace.waitingMax, process: peer.pid, amount: CallPace.waitingMax)
             return responder.fail(Hoarder(.pacedCalls, most).error)
         }
-        guard wait > .zero else { return add(call, from: peer, responder) }
-        executor.queue.asyncAfter(deadline: .now() + .microseconds(Int(wait.microseconds))) { [self] in
-            add(call, from: peer, responder)
-        }
-    }
-
-    private nonisolated func add(_ call: VarlinkCall, from peer: PeerCredentials, _ responder: VarlinkResponder) {
-        if calls.add((call, peer, responder), of: peer.pid) { serveNext() }
+        let add = { @Sendable [self] in if calls.withLock({ $0.add((call, responder), of: peer.pid) }) { serveNext() } }
+        guard wait > .zero else { return add() }
+        executor.queue.asyncAfter(deadline: .now() + .microseconds(Int(wait.microseconds)), execute: add)
     }
 
     /// Answers one call, and re-queues itself for the next. Refreshes and other work get their turn in between.
     private nonisolated func serveNext() {
         executor.queue.async { [self] in
-            guard let next = calls.next() else { return }
-            assumeIsolated { $0.answer(next.call, from: next.peer, next.responder) }
+            guard let next = calls.withLock({ $0.next() }) else { return }
+            assumeIsolated { $0.answer(next.call, next.responder) }
             serveNext()
         }
     }
@@ -87,10 +77,10 @@ actor CallRouter {
         return answer.reply
     }
 
-    private func answer(_ call: VarlinkCall, from peer: PeerCredentials, _ responder: VarlinkResponder) {
-        switch state {
-        case .open(let service): service.handle(call, from: peer, responder)
-        case .closed(let error):
+    private func answer(_ call: VarlinkCall, _ responder: VarlinkResponder) {
+        switch coordinator {
+        case .success(let coordinator): coordinator.assumeIsolated { $0.answer(call, responder) }
+        case .failure(let error):
             let (reason, hint) = (error.description, error.hint ?? Hint(Command("status")))
             let refusal =
                 error.isLocked
@@ -107,43 +97,35 @@ actor CallRouter {
 
 /// Calls that wait for the coordinator. Processes take turns, so a process with hundreds of waiting calls delays the
 /// others by only one call.
-final class CallQueue<Call: Sendable>: Sendable {
-    private struct State {
-        /// The waiting calls of each process, in the order of arrival. No entry is empty.
-        var calls: [Int32: [Call]] = [:]
-        /// The processes with waiting calls; the next one is first.
-        var turns: [Int32] = []
-        var isServed = false
-    }
-
-    private let state = Mutex(State())
+struct CallQueue<Call> {
+    /// The waiting calls of each process, in the order of arrival. No entry is empty.
+    private var calls: [Int32: [Call]] = [:]
+    /// The processes with waiting calls; the next one is first.
+    private var turns: [Int32] = []
+    private var isServed = false
 
     /// Adds a call.
     ///
     /// - Returns: whether the queue was idle; the caller then has to start serving it.
-    func add(_ call: Call, of process: Int32) -> Bool {
-        state.withLock { state in
-            if state.calls[process] == nil { state.turns.append(process) }
-            state.calls[process, default: []].append(call)
-            defer { state.isServed = true }
-            return !state.isServed
-        }
+    mutating func add(_ call: Call, of process: Int32) -> Bool {
+        if calls[process] == nil { turns.append(process) }
+        calls[process, default: []].append(call)
+        defer { isServed = true }
+        return !isServed
     }
 
     /// The next call to answer; nil if there is none, and the queue becomes idle.
-    func next() -> Call? {
-        state.withLock { state in
-            guard let process = state.turns.first, var calls = state.calls.removeValue(forKey: process) else {
-                state.isServed = false
-                return nil
-            }
-            state.turns.removeFirst()
-            let call = calls.removeFirst()
-            guard !calls.isEmpty else { return call }
-            state.calls[process] = calls
-            state.turns.append(process)
-            return call
+    mutating func next() -> Call? {
+        guard let process = turns.first, var waiting = calls.removeValue(forKey: process) else {
+            isServed = false
+            return nil
         }
+        turns.removeFirst()
+        let call = waiting.removeFirst()
+        guard !waiting.isEmpty else { return call }
+        calls[process] = waiting
+        turns.append(process)
+        return call
     }
 }
 

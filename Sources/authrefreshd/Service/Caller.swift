@@ -53,8 +53,8 @@ struct Caller: Sendable {
     }
 }
 
-/// Looks up callers on separate threads, because a file system may hang.
-enum CallerLookUp {
+/// Looking up, on separate threads, because a file system may hang.
+extension Caller {
     private static let callers = BlockingWork<Int32, PeerProcess?>(
         "authrefreshd.callers",
         timeLimit: CallerLimits.lookUpTime,
@@ -66,47 +66,37 @@ enum CallerLookUp {
         piecesMax: CallerLimits.lookUpsMax
     )
 
-    /// Finds out what is missing about a caller.
+    /// Finds out what is missing about the caller.
     ///
     /// - Parameter done: called with everything known, on any thread.
-    static func run(
-        _ executables: [String],
-        _ known: Caller,
-        of responder: VarlinkResponder,
-        _ done: @escaping @Sendable (Caller) -> Void
-    ) {
-        guard known.process == nil else { return run(executables, known, done) }
+    func lookUp(_ paths: [String], of responder: VarlinkResponder, _ done: @escaping @Sendable (Caller) -> Void) {
+        guard process == nil else { return lookUp(paths, done) }
         responder.withSocket { socket in
-            var known = known
+            var known = self
             let held = socket.flatMap {
                 HeldProcess(socket: $0, pid: responder.peer.pid, connectedAt: responder.acceptedAt)
             }
             guard let held else {
                 known.process = .nothing
-                return run(executables, known, done)
+                return known.lookUp(paths, done)
             }
             // This is the socket's thread, and reading an executable may block.
-            callers.run(held.pid, { held.look() }) { [known] look in
+            Self.callers.run(held.pid, { held.look() }) { [known] look in
                 var known = known
                 // Another connection of the process may have started this look-up. If the pinned process is alive, it
                 // is the same one.
-                let process: PeerProcess?? = look.map { held.isAlive ? $0 : nil }
-                known.process = Caller.Look(process)
-                run(executables, known, done)
+                known.process = Look(look.map { held.isAlive ? $0 : nil })
+                known.lookUp(paths, done)
             }
         }
     }
 
-    private static func run(
-        _ paths: [String],
-        _ known: Caller,
-        _ done: @escaping @Sendable (Caller) -> Void
-    ) {
-        guard let path = paths.first(where: { known.files[$0] == nil }) else { return done(known) }
-        executables.run(path, { FileIdentity(executable: path) }) { identity in
-            var known = known
-            known.files[path] = Caller.Look(identity)
-            run(paths, known, done)
+    private func lookUp(_ paths: [String], _ done: @escaping @Sendable (Caller) -> Void) {
+        guard let path = paths.first(where: { files[$0] == nil }) else { return done(self) }
+        Self.executables.run(path, { FileIdentity(executable: path) }) { identity in
+            var known = self
+            known.files[path] = Look(identity)
+            known.lookUp(paths, done)
         }
     }
 }

@@ -1,6 +1,5 @@
 internal import Basics
 internal import AuthRefreshInterface
-internal import Synchronization
 internal import Systemd
 internal import Varlink
 
@@ -32,25 +31,6 @@ extension RefreshCoordinator {
         let hoarder = Hoarder(limit, crowding)
         changeLog.crowded(by: hoarder, process)
         return hoarder.error
-    }
-}
-
-/// The latest refusal for each limit because of what a program holds, for `authctl doctor`.
-final class Hoarders: Sendable {
-    /// How long one is remembered. The program may have ended meanwhile.
-    private static let kept = Duration.seconds(3600)
-
-    private let latest = Mutex<[Limit: (hoarder: Hoarder, at: ContinuousClock.Instant)]>([:])
-
-    func note(_ hoarder: Hoarder, at now: ContinuousClock.Instant = .now) {
-        latest.withLock { $0[hoarder.limit] = (hoarder, now) }
-    }
-
-    /// What is remembered, and how long ago it was.
-    func recent(at now: ContinuousClock.Instant = .now) -> [(hoarder: Hoarder, ago: Duration)] {
-        latest.withLock(\.self).values.map { (hoarder: $0.hoarder, ago: now - $0.at) }
-            .filter { $0.ago < Self.kept }
-            .sorted { $0.hoarder.limit.rawValue < $1.hoarder.limit.rawValue }
     }
 }
 

@@ -9,14 +9,14 @@ internal import Varlink
 extension RefreshCoordinator {
     func discoverResource(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: DiscoverResource.Parameters.self)
-        let question = try question(about: asked)
+        let (ask, isLocal) = try question(about: asked)
         // A question about a remote server would only wait.
-        guard host.isOnline || question.isLocal else {
+        guard host.isOnline || isLocal else {
             throw VarlinkError(unreachable: "there is no network", asked)
         }
         let process = try beginDiagnosis(for: responder)
         let task = Task { @concurrent [inspection = client.inspection] in
-            let found = await question.answer(by: inspection)
+            let found = await ask(inspection)
             await diagnosisEnded(of: process)
             switch found {
             case .published(let resource): responder.reply(DiscoverResource.Reply(resource))
@@ -27,11 +27,15 @@ extension RefreshCoordinator {
         responder.onDisconnect { task.cancel() }
     }
 
-    private func question(about asked: DiscoverResource.Parameters) throws(VarlinkError) -> ResourceQuestion {
+    /// - Returns: what to ask, and whether the server may be on this machine, where no network is needed.
+    private func question(about asked: DiscoverResource.Parameters) throws(VarlinkError) -> (
+        ask: @Sendable (ServerInspection) async -> ResourceFinding, isLocal: Bool
+    ) {
         guard let text = asked.url else {
             guard let account = asked.account else { throw .invalidParameter("account") }
             guard let challenge = asked.challenge else { throw .invalidParameter("challenge") }
-            return .challenge(challenge, isLocal: try self.account(account).account.issuer.isLoopback)
+            let isLocal = try self.account(account).account.issuer.isLoopback
+            return ({ await $0.resource(challenging: challenge, isLocal: isLocal) }, isLocal)
         }
         guard asked.account == nil else { throw .invalidParameter("account") }
         guard asked.challenge == nil else { throw .invalidParameter("challenge") }
@@ -42,28 +46,7 @@ extension RefreshCoordinator {
                 hint: "https://mcp.example.com/mcp"
             ).error
         }
-        return .url(url)
-    }
-}
-
-/// How a caller names a resource.
-private enum ResourceQuestion: Sendable {
-    case url(Endpoint)
-    case challenge(String, isLocal: Bool)
-
-    /// Whether the server may be on this machine, where no network is needed.
-    var isLocal: Bool {
-        switch self {
-        case .url(let url): url.isLoopback
-        case .challenge(_, let isLocal): isLocal
-        }
-    }
-
-    func answer(by inspection: ServerInspection) async -> ResourceFinding {
-        switch self {
-        case .url(let url): await inspection.resource(at: url)
-        case .challenge(let field, let isLocal): await inspection.resource(challenging: field, isLocal: isLocal)
-        }
+        return ({ await $0.resource(at: url) }, url.isLoopback)
     }
 }
 

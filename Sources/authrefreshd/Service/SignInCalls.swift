@@ -86,9 +86,9 @@ extension RefreshCoordinator {
         ).error
     }
 
-    func continueSignIn(_ call: VarlinkCall, in webSessions: WebSessions) throws(VarlinkError) -> ContinueSignIn.Reply {
-        if let taken = try continueSession(call, in: webSessions) { return taken }
+    func continueSignIn(_ call: VarlinkCall) throws(VarlinkError) -> ContinueSignIn.Reply {
         let asked = try call.decodeParameters(as: ContinueSignIn.Parameters.self)
+        if let taken = try continueSession(asked) { return taken }
         let response = try asked.redirect.map(read)
         guard response != nil || asked.opened == true else { throw VarlinkError.invalidParameter("redirect") }
         let running: RunningSignIn?

@@ -56,23 +56,16 @@ extension RefreshCoordinator {
         }
     }
 
-    /// - Parameter configurationError: the current error in the configuration files; nil if there is none. It may block.
-    func diagnose(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        _ configurationError: @escaping @Sendable () -> ProgramError?
-    ) throws(VarlinkError) {
+    func diagnose(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: Diagnose.Parameters.self)
         if let names = asked.accounts, names.count > Interface.largestPage {
             throw VarlinkError(LimitExceededError(.page, maximum: Interface.largestPage))
         }
         let diagnosis = Diagnosis(
             coordinator: self,
-            inspection: client.inspection,
             accounts: try asked.accounts?.map { name throws(VarlinkError) in
                 try shownAccount(name).name
-            },
-            configurationError: configurationError
+            }
         )
         let wantsMore = call.wantsMore
         let process = try beginDiagnosis(for: responder)

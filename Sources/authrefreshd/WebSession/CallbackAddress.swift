@@ -156,18 +156,18 @@ struct CallbackAddress: Sendable {
     }
 }
 
-/// Makes what a browser delivered safe for the caller: visible characters on one line, whoever sent it.
-enum CallbackURL {
+/// What a browser delivered, made safe for the caller: visible characters on one line, whoever sent it.
+extension CallbackAddress {
     /// The callback address with the delivered query.
-    static func text(of address: CallbackAddress, query: some Sequence<UInt8>) -> String {
+    func url(query: some Sequence<UInt8>) -> String {
         // A form from a page can contain anything, and a "#" would begin another part of the address.
-        let query = encoded(query, keeping: { $0 != UInt8(ascii: "#") })
-        return query.isEmpty ? address.shown : "\(address.shown)?\(query)"
+        let query = Self.encoded(query, keeping: { $0 != UInt8(ascii: "#") })
+        return query.isEmpty ? shown : "\(shown)?\(query)"
     }
 
     /// An address from a person or a desktop. White space is dropped, because terminals break long lines and addresses
     /// contain none.
-    static func text(brought text: String) -> String {
+    static func url(brought text: String) -> String {
         let bytes = text.utf8.filter { !($0 == 0x20 || (0x09...0x0D).contains($0)) }
         return encoded(DesktopAddress.unwrapped(bytes), keeping: { _ in true })
     }

@@ -9,45 +9,83 @@ internal import Varlink
 extension RefreshCoordinator {
     private static let usualTimeoutSec: Int64 = 600
 
-    func startWebSession(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        in room: WebSessions
-    ) throws(VarlinkError) {
+    func startWebSession(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: StartWebSession.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
         let seconds = asked.timeoutSec ?? Self.usualTimeoutSec
         guard (1...3600).contains(seconds) else { throw .invalidParameter("timeoutSec") }
         let callback = try CallbackAddress(asked.callback)
-        let (process, timeout) = (responder.peer.pid, Duration.seconds(seconds))
-        let begun = room.assumeIsolated { room in
-            room.start(callback, timeout: timeout, of: process) { report in
-                switch report {
-                case .started(let reply): responder.reply(reply, continues: true)
-                case .completed(let reply): responder.reply(reply)
-                case .notListening(let error): responder.fail(error.error(of: callback))
-                case .ended(let end, let callback):
-                    responder.fail(VarlinkError(WebSessionEndedError(callback: callback.text, reason: end.rawValue)))
-                }
+        let id = try beginWebSession(at: callback, timeout: .seconds(seconds), of: responder.peer.pid) { report in
+            switch report {
+            case .success(let reply): responder.reply(reply, continues: reply.url == nil)
+            case .failure(let error): responder.fail(error)
             }
         }
-        switch begun {
-        case .failure(.tooMany(let crowding)): throw refusal(of: process, .webSessions, crowding)
-        case .failure(.underWay):
-            throw Complaint(
-                .noWebSession(callback: callback.text, kind: "busy"),
-                "another web session waits for this callback",
-                hint: "end that one first, or use another path"
-            ).error
-        case .failure(.stopping):
+        responder.onDisconnect { self.later { $0.webSessions.end(id, with: nil) } }
+    }
+
+    /// Begins a session.
+    ///
+    /// - Parameters:
+    ///   - process: the caller's process.
+    ///   - follower: receives reports on this queue, after this method returns.
+    /// - Returns: the session's ID.
+    /// - Throws: `WebSessionNotStarted`; `LimitExceeded` if there are too many.
+    func beginWebSession(
+        at callback: CallbackAddress,
+        timeout: Duration,
+        of process: Int32,
+        follower: @escaping WebSessions.Follower
+    ) throws(VarlinkError) -> String {
+        let now = timebase.now()
+        webSessions.advance(at: now)
+        guard !isStopping else {
             throw Complaint(
                 .noWebSession(callback: callback.text, kind: "unavailable"),
                 "the daemon is stopping",
                 hint: "try again when the daemon runs"
             ).error
-        case .success(let id):
-            responder.onDisconnect { [room] in
-                room.executor.queue.async { room.assumeIsolated { $0.forget(id) } }
+        }
+        if let crowding = webSessions.crowding(for: process) { throw refusal(of: process, .webSessions, crowding) }
+        guard !webSessions.isAwaited(callback) else {
+            throw Complaint(
+                .noWebSession(callback: callback.text, kind: "busy"),
+                "another web session waits for this callback",
+                hint: "end that one first, or use another path"
+            ).error
+        }
+        let id = webSessions.add(callback, timeout: timeout, of: process, at: now, follower: follower)
+        wake()
+        Task { await openWebSession(id, at: callback) }
+        return id
+    }
+
+    /// Starts to listen if the callback is on this machine, and tells the caller the address.
+    private func openWebSession(_ id: String, at callback: CallbackAddress) async {
+        var callback = callback
+        var listener: RedirectListener?
+        do throws(RedirectListenerError) {
+            if callback.kind == .loopback {
+                let opened = try await RedirectListener.open(
+                    port: callback.port,
+                    path: callback.path,
+                    deliver: delivery(toWebSession: id)
+                )
+                callback.port = opened.port
+                listener = opened
+            }
+            webSessions.started(id, at: callback, listener, at: timebase.now())
+        } catch {
+            webSessions.end(id, with: .failure(error.error(of: callback)))
+        }
+    }
+
+    /// Passes on what browsers deliver to the listener of the session `id`.
+    private func delivery(toWebSession id: String) -> RedirectListener.Deliver {
+        { [weak self, queue] form, show in
+            queue.async { [weak self] in
+                guard let self else { return show(.webSessionOver) }
+                self.assumeIsolated { show($0.webSessions.delivered(form, to: id, at: $0.timebase.now())) }
             }
         }
     }
@@ -56,11 +94,7 @@ extension RefreshCoordinator {
     ///
     /// - Returns: nil if it belongs to a sign-in, or to nobody.
     /// - Throws: `InvalidSettings` if it is not the callback of the named session.
-    func continueSession(
-        _ call: VarlinkCall,
-        in room: WebSessions
-    ) throws(VarlinkError) -> ContinueSignIn.Reply? {
-        let asked = try call.decodeParameters(as: ContinueSignIn.Parameters.self)
+    func continueSession(_ asked: ContinueSignIn.Parameters) throws(VarlinkError) -> ContinueSignIn.Reply? {
         guard let redirect = asked.redirect else { return nil }
         // If a sign-in waits for this state, the response belongs to that sign-in, wherever it arrived.
         if asked.attempt == nil, let state = (try? PastedRedirect.read(redirect))?.state,
@@ -68,16 +102,8 @@ extension RefreshCoordinator {
         {
             return nil
         }
-        switch room.assumeIsolated({ $0.bring(redirect, to: asked.attempt) }) {
-        case .taken: return ContinueSignIn.Reply(account: "")
-        case .nobodys: return nil
-        case .refused:
-            throw Complaint(
-                field: "redirect",
-                "it does not begin with this session's callback address",
-                hint: Complaint.wholeAddress
-            ).error
-        }
+        let isTaken = try webSessions.bring(redirect, to: asked.attempt, at: timebase.now())
+        return isTaken ? ContinueSignIn.Reply(account: "") : nil
     }
 }
 

@@ -4,18 +4,20 @@ import Testing
 
 struct CallQueueTests {
     @Test func `a process with many waiting calls delays another by only one of them`() {
-        let queue = CallQueue<String>()
-        #expect(queue.add("a1", of: 1))
-        for number in 2...100 { #expect(!queue.add("a\(number)", of: 1)) }
-        #expect(!queue.add("b1", of: 2))
-        #expect(queue.next() == "a1")
-        #expect(queue.next() == "b1")
-        #expect(!queue.add("b2", of: 2))
-        #expect(queue.next() == "a2")
-        #expect(queue.next() == "b2")
-        for number in 3...100 { #expect(queue.next() == "a\(number)") }
-        #expect(queue.next() == nil)
+        var queue = CallQueue<String>()
+        func add(_ call: String, of process: Int32) -> Bool { queue.add(call, of: process) }
+        func next() -> String? { queue.next() }
+        #expect(add("a1", of: 1))
+        for number in 2...100 { #expect(!add("a\(number)", of: 1)) }
+        #expect(!add("b1", of: 2))
+        #expect(next() == "a1")
+        #expect(next() == "b1")
+        #expect(!add("b2", of: 2))
+        #expect(next() == "a2")
+        #expect(next() == "b2")
+        for number in 3...100 { #expect(next() == "a\(number)") }
+        #expect(next() == nil)
         // Its place is free, because nobody serves it any more.
-        #expect(queue.add("c1", of: 3))
+        #expect(add("c1", of: 3))
     }
 }

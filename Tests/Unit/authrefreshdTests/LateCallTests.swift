@@ -14,21 +14,13 @@ struct LateCallTests {
         let (rig, folder) = (try CoordinatorRig(), try TemporaryFolder())
         try await rig.start()
         let coordinator = rig.coordinator
-        let service = AuthRefreshService(
-            coordinator: coordinator,
-            webSessions: WebSessions(executor: coordinator.executor, timebase: try rig.clock.timebase()),
-            configurationError: { nil },
-            profiles: { _ in .success(nil) }
-        )
         let path = folder.path + "/socket"
         let server = VarlinkServer(
             configuration: VarlinkServerConfiguration(endpoint: .path(path)),
             service: VarlinkService(
                 info: ServiceInfo(vendor: "", product: "", version: "", url: ""),
                 interfaces: [Interface.name: { Interface.text }],
-                handle: { call, peer, responder in
-                    coordinator.queue.async { service.handle(call, from: peer, responder) }
-                }
+                handle: { call, _, responder in coordinator.later { $0.answer(call, responder) } }
             )
         )
         try await server.start()

@@ -2,8 +2,8 @@ import Testing
 
 @testable import authrefreshd
 
-struct LineBudgetTests {
-    private let budget = LineBudget<String>(linesMax: 3, subjectsMax: 2, stretch: .seconds(60))
+final class LineBudgetTests {
+    private var budget = LineBudget<String>(linesMax: 3, subjectsMax: 2, stretch: .seconds(60))
     private let start = ContinuousClock.now
 
     private func spend(_ count: Int, on subject: String = "a", after time: Duration) -> [Int?] {

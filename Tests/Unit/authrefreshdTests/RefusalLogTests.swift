@@ -59,10 +59,10 @@ struct RefusalLogTests {
         let first = try #require(lines.first)
         #expect(first.contains("'\(name)' (process \(getpid())) has 1 of 100 "), "\(first)")
         #expect(!first.contains("Crowding"), "\(first)")
-        let recent = changeLog.hoarders.recent()
+        let recent = changeLog.recentHoarders()
         #expect(recent.map(\.hoarder.limit) == [resource.limit])
         #expect(recent.first?.hoarder.text.contains("has \(all + 3) of 100") == true)
-        #expect(changeLog.hoarders.recent(at: .now + .seconds(3600)).isEmpty)
+        #expect(changeLog.recentHoarders(at: .now + .seconds(3600)).isEmpty)
     }
 
     @Test func `refusals at the socket hide no refusals by lists, and no list hides another's`() throws {

@@ -1,19 +1,19 @@
 import AuthRefreshInterface
 @testable import authrefreshd
+import Foundation
 import TestSupport
 import Testing
 import Varlink
 
-/// Web sessions alone, with real ports of this machine and a clock that the test moves.
+/// Web sessions of a coordinator without accounts, with real ports of this machine and a clock that the test moves.
 struct WebSessionTests {
-    private typealias Reports = EventLog<WebSessions.Report>
+    private typealias Reports = EventLog<Result<StartWebSession.Reply, VarlinkError>>
 
-    private let clock = CoordinatorClock()
-    private let room: WebSessions
+    private let rig: CoordinatorRig
 
-    init() throws {
-        let executor = DispatchQueueExecutor(label: "test")
-        room = WebSessions(executor: executor, timebase: try clock.timebase())
+    init() async throws {
+        rig = try CoordinatorRig()
+        try await rig.start()
     }
 
     /// Begins a session, and waits until it accepts its callback.
@@ -23,10 +23,9 @@ struct WebSessionTests {
         of process: Int32 = 1
     ) async throws -> (id: String, callback: String, reports: Reports) {
         let reports = Reports()
-        let id = try await begin(callback, timeout: timeout, of: process, reports).get()
-        let first = try await reports.first("the beginning") { _ in true }
-        guard case .started(let reply) = first else { throw TestFault.unreadable("\(first)") }
-        #expect(reply.attempt == id)
+        let id = try await begin(callback, timeout: timeout, of: process, reports)
+        let reply = try await reports.first("the beginning") { _ in true }.get()
+        #expect(reply.attempt == id && reply.event == "started")
         return (id, reply.callback, reports)
     }
 
@@ -47,21 +46,50 @@ struct WebSessionTests {
         timeout: Duration = .seconds(600),
         of process: Int32 = 1,
         _ reports: Reports = Reports()
-    ) async throws -> Result<String, WebSessionStartError> {
+    ) async throws -> String {
         let address = try CallbackAddress(callback)
-        return await room.start(address, timeout: timeout, of: process) { reports.append($0) }
+        return try await rig.inside {
+            try $0.beginWebSession(at: address, timeout: timeout, of: process) { reports.append($0) }
+        }
     }
 
-    private func refusal(_ callback: String, of process: Int32 = 1) async throws -> WebSessionStartError? {
-        if case .failure(let refusal) = try await begin(callback, of: process) { return refusal }
-        return nil
+    private func refusal(_ callback: String, of process: Int32 = 1) async throws -> VarlinkError? {
+        do {
+            _ = try await begin(callback, of: process)
+            return nil
+        } catch let refusal as VarlinkError {
+            return refusal
+        }
+    }
+
+    /// The `kind` of a session that did not begin.
+    private func kind(_ refusal: VarlinkError?) throws -> String {
+        let parameters = Data(try #require(refusal).parameters)
+        return try JSONDecoder().decode(WebSessionNotStartedError.self, from: parameters).kind
+    }
+
+    private func bring(_ text: String, to id: String?) async throws -> Bool {
+        try await rig.inside { try $0.webSessions.bring(text, to: id, at: $0.timebase.now()) }
+    }
+
+    /// Whether the session `id` refuses an address.
+    private func isRefused(_ text: String, by id: String) async -> Bool {
+        (try? await bring(text, to: id)) == nil
+    }
+
+    private func forget(_ id: String) async {
+        await rig.inside { $0.webSessions.end(id, with: nil) }
     }
 
     /// The address with which the session ends; nil if it ends without one.
     private func end(_ reports: Reports) async throws -> String? {
-        let end = try await reports.first("the end") { if case .started = $0 { false } else { true } }
-        if case .completed(let reply) = end { return reply.url }
-        return nil
+        let end = try await reports.first("the end") { (try? $0.get())?.event != "started" }
+        return try? end.get().url
+    }
+
+    /// Whether the session with this callback ended for `reason`, and its caller was told that last.
+    private func hasEnded(_ reports: Reports, _ callback: String, _ reason: String) -> Bool {
+        reports.all.last == .failure(VarlinkError(WebSessionEndedError(callback: callback, reason: reason)))
     }
 
     // MARK: Addresses
@@ -173,8 +201,8 @@ struct WebSessionTests {
         #expect(fetched.status == 403)
         for brought in ["http://127.0.0.1:\(port)/?token=forged", "com.example.app:/done?token=forged", "token=forged"]
         {
-            #expect(await room.bring(brought, to: session.id) == .refused)
-            #expect(await room.bring(brought, to: nil) == .nobodys)
+            #expect(await isRefused(brought, by: session.id))
+            #expect(try await !bring(brought, to: nil))
         }
         #expect(session.reports.count == 1)
         _ = try await RawWeb.get(session.callback + "?token=true")
@@ -184,28 +212,28 @@ struct WebSessionTests {
     @Test func `an address from the desktop goes to the session with that callback`() async throws {
         let one = try await start("com.example.one:/done")
         let other = try await start("com.example.other://auth")
-        #expect(await room.bring("com.example.third:/done?x=1", to: nil) == .nobodys)
-        #expect(await room.bring("com.example.other://auth?token=t#rest", to: one.id) == .refused)
-        #expect(await room.bring("com.example.other://auth?token=t#rest", to: nil) == .taken)
+        #expect(try await !bring("com.example.third:/done?x=1", to: nil))
+        #expect(await isRefused("com.example.other://auth?token=t#rest", by: one.id))
+        #expect(try await bring("com.example.other://auth?token=t#rest", to: nil))
         #expect(try await end(other.reports) == "com.example.other://auth?token=t#rest")
         #expect(one.reports.count == 1)
-        #expect(await room.bring("com.example.other://auth?token=t", to: nil) == .nobodys)
-        #expect(await room.bring(" com.example.one:/do\n ne#access_token=t ", to: one.id) == .taken)
+        #expect(try await !bring("com.example.other://auth?token=t", to: nil))
+        #expect(try await bring(" com.example.one:/do\n ne#access_token=t ", to: one.id))
         #expect(try await end(one.reports) == "com.example.one:/done#access_token=t")
     }
 
     @Test func `a caller's page passes its address on with our scheme`() async throws {
         let session = try await start("https://app.example/back")
         let address = "https://app.example/back?code=c#rest"
-        #expect(await room.bring("io.authrefresh:https://evil.example/back?code=c", to: nil) == .nobodys)
-        #expect(await room.bring("io.authrefresh:\(address)", to: nil) == .taken)
+        #expect(try await !bring("io.authrefresh:https://evil.example/back?code=c", to: nil))
+        #expect(try await bring("io.authrefresh:\(address)", to: nil))
         #expect(try await end(session.reports) == address)
     }
 
     @Test func `an address longer than a browser's is not accepted`() async throws {
         let session = try await start("com.example.app:/done")
         let long = "com.example.app:/done?x=" + String(repeating: "a", count: RedirectLimits().redirectBytesMax)
-        #expect(await room.bring(long, to: session.id) == .refused)
+        #expect(await isRefused(long, by: session.id))
         #expect(session.reports.count == 1)
     }
 
@@ -214,14 +242,10 @@ struct WebSessionTests {
     @Test(arguments: ["com.example.app:/done", "https://app.example/back"])
     func `a second session with the same callback is refused while one is under way`(callback: String) async throws {
         let first = try await start(callback)
-        #expect(try await refusal(callback) == .underWay)
-        #expect(
-            try await refusal(
-                callback.uppercased().replacing("/DONE", with: "/done").replacing("/BACK", with: "/back"),
-                of: 2
-            ) == .underWay
-        )
-        await room.forget(first.id)
+        #expect(try kind(try await refusal(callback)) == "busy")
+        let other = callback.uppercased().replacing("/DONE", with: "/done").replacing("/BACK", with: "/back")
+        #expect(try kind(try await refusal(other, of: 2)) == "busy")
+        await forget(first.id)
         #expect(try await refusal(callback) == nil)
     }
 
@@ -230,13 +254,14 @@ struct WebSessionTests {
     {
         let first = try await start("http://127.0.0.1/done")
         let port = try #require(Int(first.callback.firstMatch(of: /:(\d+)\//)?.1 ?? ""))
-        #expect(try await refusal(first.callback) == .underWay)
+        #expect(try kind(try await refusal(first.callback)) == "busy")
         let reports = Reports()
-        _ = try await begin("http://localhost:\(port)/other", reports).get()
-        guard case .notListening(.portTaken(port)) = try await reports.first("a refusal", where: { _ in true }) else {
+        _ = try await begin("http://localhost:\(port)/other", reports)
+        guard case .failure(let taken) = try await reports.first("a refusal", where: { _ in true }) else {
             Issue.record("\(reports.all)")
             return
         }
+        #expect(try kind(taken) == "busy" && String(decoding: taken.parameters, as: UTF8.self).contains("\(port)"))
         let second = try await start("http://127.0.0.1/done")
         #expect(second.callback != first.callback)
     }
@@ -246,17 +271,14 @@ struct WebSessionTests {
     @Test func `a session without an answer ends after its time`() async throws {
         let long = try await start("com.example.long:/done")
         let short = try await startAtPort(timeout: .seconds(60))
-        clock.pass(.seconds(60))
-        await room.advance()
-        guard case .ended(.timedOut, _) = short.reports.all.last else {
-            Issue.record("\(short.reports.all)")
-            return
-        }
+        rig.clock.pass(.seconds(60))
+        await rig.inside { $0.webSessions.advance(at: $0.timebase.now()) }
+        #expect(hasEnded(short.reports, short.callback, "timedOut"))
         #expect(long.reports.count == 1)
         _ = try await start(short.callback)
         // A late callback is refused although no timer has fired yet.
-        clock.pass(.seconds(540))
-        #expect(await room.bring("com.example.long:/done?token=late", to: nil) == .nobodys)
+        rig.clock.pass(.seconds(540))
+        #expect(try await !bring("com.example.long:/done?token=late", to: nil))
         #expect(try await end(long.reports) == nil)
     }
 
@@ -267,7 +289,7 @@ struct WebSessionTests {
 
     @Test func `the caller's end frees the port and the callback`() async throws {
         let session = try await startAtPort()
-        await room.forget(session.id)
+        await forget(session.id)
         let again = try await start(session.callback)
         #expect(again.callback == session.callback)
         #expect(session.reports.count == 1)
@@ -275,33 +297,31 @@ struct WebSessionTests {
 
     @Test func `a stopping daemon ends all web sessions, and begins none`() async throws {
         let session = try await start("com.example.app:/done")
-        await room.stop()
-        guard case .ended(.stopping, _) = session.reports.all.last else {
-            Issue.record("\(session.reports.all)")
-            return
-        }
-        #expect(try await refusal("com.example.app:/done") == .stopping)
+        await rig.stop()
+        #expect(hasEnded(session.reports, session.callback, "stopping"))
+        #expect(try kind(try await refusal("com.example.app:/done")) == "unavailable")
     }
 
     @Test func `webSessions of one process leave half for others, and one that ends makes room`() async throws {
         let maximum = CallerLimits.webSessionsMax
         let crowding = Shares.Crowding(capacity: maximum, process: 1, amount: maximum / 2)
+        let tooMany = Hoarder(.webSessions, crowding).error
         var ids: [String] = []
         var process: Int32 = 1
         for number in 0..<maximum {
             while ids.count == number {
-                switch try await begin("app.n\(number):/done", of: process) {
-                case .success(let id): ids.append(id)
-                case .failure(let refusal):
-                    #expect(refusal == .tooMany(crowding))
+                do {
+                    ids.append(try await begin("app.n\(number):/done", of: process))
+                } catch let refusal as VarlinkError {
+                    #expect(refusal == tooMany)
                     process += 1
                 }
             }
         }
         // Half, a quarter, an eighth, and so on.
         #expect(process == 5)
-        #expect(try await refusal("app.one:/more", of: 99) == .tooMany(crowding))
-        await room.forget(ids[0])
+        #expect(try await refusal("app.one:/more", of: 99) == tooMany)
+        await forget(ids[0])
         #expect(try await refusal("app.one:/more", of: 99) == nil)
     }
 }
