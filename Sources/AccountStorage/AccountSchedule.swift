@@ -124,7 +124,7 @@ package struct AccountSchedule {
     package func shiftDeadlines(by step: Duration, clock: ClockOffset) throws(StoreError) {
         let offset = connection.scheduleOffset + step
         try connection.write { db in
-            try Meta.setScheduleOffset(offset.microseconds, in: db)
+            try Meta.set(.scheduleOffset, offset.microseconds, in: db)
             try Meta.setClockOffset(clock, in: db)
         }
         connection.scheduleOffset = offset
@@ -221,7 +221,7 @@ package struct AccountSchedule {
         limit: Int,
         in db: Database
     ) throws -> [AccountID] {
-        var found: [DueAccount] = []
+        var found: [(deadline: Int64, id: AccountID)] = []
         var last = IssuerID(0)
         while found.count < limit,
             let next = try Int64.fetchOne(
@@ -231,31 +231,17 @@ package struct AccountSchedule {
         {
             last = IssuerID(next)
             guard !closed.contains(last) else { continue }
-            found += try dueIDs(of: last, at: wall, online: online, limit: limit, in: db)
+            let due = try Row.fetchCursor(
+                db.cachedStatement(sql: StoreStatement.dueOfIssuer.sql),
+                arguments: [last.rawValue, connection.onSchedule(wall), online, limit]
+            )
+            while let row = try due.next() { found.append((row[1], AccountID(row[0]))) }
         }
         // Start after this point next time. Otherwise each turn would ask every issuer again.
         if found.isEmpty, limit > 0 {
             connection.memory.nothingDue = NothingDue(end: connection.onSchedule(wall), online: online, closed: closed)
         }
-        return found.sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }.prefix(limit).map(\.id)
-    }
-
-    private func dueIDs(
-        of issuer: IssuerID,
-        at wall: Timestamp,
-        online: Bool,
-        limit: Int,
-        in db: Database
-    ) throws -> [DueAccount] {
-        let cursor = try Row.fetchCursor(
-            db.cachedStatement(sql: StoreStatement.dueOfIssuer.sql),
-            arguments: [issuer.rawValue, connection.onSchedule(wall), online, limit]
-        )
-        var found: [DueAccount] = []
-        while let row = try cursor.next() {
-            found.append(DueAccount(id: AccountID(row[0]), deadline: row[1]))
-        }
-        return found
+        return found.sorted { $0 < $1 }.prefix(limit).map(\.id)
     }
 
     /// Takes note of writes that are about to be committed, because they may make an account due.
@@ -281,9 +267,4 @@ struct NothingDue {
     fileprivate func holds(online: Bool, excluding closed: Set<IssuerID>) -> Bool {
         self.online == online && self.closed.isSubset(of: closed)
     }
-}
-
-private struct DueAccount {
-    let id: AccountID
-    let deadline: Int64
 }

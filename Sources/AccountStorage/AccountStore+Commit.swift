@@ -120,7 +120,7 @@ extension AccountStore {
         guard write.base != write.state.generation, write.state.isRefreshable, !write.tokens.bringsRefreshToken else {
             return
         }
-        let place = TokenPlace(account: write.account, kind: .refresh, generation: write.state.generation)
+        let place = SealedPlace(account: write.account, column: .refreshToken, generation: write.state.generation)
         guard try tokens.sealed(place, in: db) != nil else {
             throw StoreError.refreshTokenMissing(write.account, write.state.generation)
         }

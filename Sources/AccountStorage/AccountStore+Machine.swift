@@ -1,5 +1,5 @@
 import GRDB
-import RefreshCore
+package import RefreshCore
 
 /// The machine that uses a store.
 extension AccountStore {
@@ -23,19 +23,19 @@ extension AccountStore {
     }
 
     private static func parkGrants(in db: Database) throws -> Int {
-        try db.inPieces(of: "account") { rows in try GrantParking.park(rows, .otherMachine, in: db) }
+        try db.inPieces(of: "account") { rows in try park(rows, .otherMachine, in: db) }
     }
 }
 
 /// Parks the grants of many accounts without loading them.
-enum GrantParking {
+extension AccountStore {
     private static let cleared = [
         "deadline_usec", "lease_generation", "phase_wall_usec", "phase_boot_id", "phase_boot_usec", "delay_usec",
         "back_off_kind", "interaction_reason", "failure_class", "failure_retry_after_usec", "failure_detail",
         "called_wall_usec", "attempt_wall_usec", "attempt_boot_id", "attempt_boot_usec",
     ]
 
-    private static let statement = """
+    private static let parking = """
         UPDATE account SET
             outcome_unknown = outcome_unknown OR phase = 'refreshing',
             phase = 'parked', park_reason = ?,
@@ -57,7 +57,7 @@ enum GrantParking {
     /// - Returns: how many were parked.
     static func park(_ accounts: ClosedRange<Int64>, _ reason: ParkReason, in db: Database) throws -> Int {
         let (first, last) = (accounts.lowerBound, accounts.upperBound)
-        try db.cachedStatement(sql: statement).execute(arguments: [reason.rawValue, first, last])
+        try db.cachedStatement(sql: parking).execute(arguments: [reason.rawValue, first, last])
         let parked = db.changesCount
         guard parked > 0 else { return 0 }
         // An account that cannot be read gets this deadline back when it can be.
@@ -66,5 +66,40 @@ enum GrantParking {
             sql: "UPDATE set_aside SET deadline_usec = NULL WHERE account_id IN (\(outdated))"
         ).execute(arguments: [first, last])
         return parked
+    }
+}
+
+/// What is known about the servers' clocks and this machine's clock.
+extension AccountStore {
+    /// Records how far the issuer's clock (`Date`, RFC 9110 §6.6.1) is ahead of the wall clock; negative if it is
+    /// behind.
+    ///
+    /// - Throws: `noSuchIssuer`.
+    package func recordSkew(_ skew: Duration, of issuer: IssuerID) throws(StoreError) {
+        try connection.write { db in
+            try db.cachedStatement(sql: "UPDATE issuer SET clock_skew_usec = ? WHERE id = ?")
+                .execute(arguments: [skew.microseconds, issuer.rawValue])
+            guard db.changesCount == 1 else { throw StoreError.noSuchIssuer(issuer) }
+        }
+    }
+
+    /// The last recorded skew; nil if there is none.
+    package func skew(of issuer: IssuerID) throws(StoreError) -> Duration? {
+        try connection.read { db in
+            let statement = try db.cachedStatement(sql: "SELECT clock_skew_usec FROM issuer WHERE id = ?")
+            guard let row = try Row.fetchOne(statement, arguments: [issuer.rawValue]) else { return nil }
+            let microseconds: Int64? = row[0]
+            return microseconds.map { .microseconds($0) }
+        }
+    }
+
+    /// The last recorded offset of the clock; nil if there is none. If it differs from the current one in the same
+    /// boot, the wall clock was stepped while no daemon ran.
+    package func clockOffset() throws(StoreError) -> ClockOffset? {
+        try connection.read(Meta.clockOffset)
+    }
+
+    package func recordClockOffset(_ clock: ClockOffset) throws(StoreError) {
+        try connection.write { db in try Meta.setClockOffset(clock, in: db) }
     }
 }

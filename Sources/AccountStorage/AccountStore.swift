@@ -23,7 +23,6 @@ package final class AccountStore {
     /// The tokens for targets other than the account's default.
     package let targets: TargetTable
     package let serverMetadata: ServerMetadataTable
-    package let clocks: ClockRecords
     /// The store's key, and how to change it.
     package let rekeying: StoreKeyChange
 
@@ -45,7 +44,6 @@ package final class AccountStore {
         tokens = TokenTable(connection: connection)
         targets = TargetTable(connection: connection, tokens: tokens)
         serverMetadata = ServerMetadataTable(connection: connection)
-        clocks = ClockRecords(connection: connection)
         rekeying = StoreKeyChange(connection: connection)
     }
 
@@ -237,10 +235,14 @@ package final class AccountStore {
     package func counts() throws(StoreError) -> PhaseCounts {
         try connection.read { db in
             var counts = PhaseCounts()
+            let tallies: [String: WritableKeyPath<PhaseCounts, Int>] = [
+                "signedOut": \.signedOut, "scheduled": \.scheduled, "backingOff": \.backingOff,
+                "misconfigured": \.misconfigured, "interactionRequired": \.interactionRequired, "parked": \.parked,
+            ]
             let rows = try Row.fetchCursor(db.cachedStatement(sql: "SELECT tally, accounts FROM phase_count"))
             while let row = try rows.next() {
                 // An unknown phase belongs to a damaged account.
-                counts[keyPath: Tally(rawValue: row[0])?.count ?? \.unknown] += row[1]
+                counts[keyPath: tallies[row[0]] ?? \.unknown] += row[1]
             }
             // Accounts being refreshed are counted as scheduled until somebody asks.
             counts.refreshing = try Int.fetchOne(db.cachedStatement(sql: StoreStatement.countLeased.sql)) ?? 0
@@ -259,7 +261,7 @@ package final class AccountStore {
 
     func update(_ account: Account, in db: Database) throws {
         let issuer = try issuerID(of: account.issuer, in: db)
-        let statement = try db.cachedStatement(sql: AccountStatement.update)
+        let statement = try db.cachedStatement(sql: AccountColumns.update)
         let values = try AccountColumns.values(of: account, sealer: connection.sealer)
         let place: ColumnValues = [
             .integer(issuer.rawValue), SQLValue(!account.issuer.isLoopback), .integer(account.id.rawValue),
@@ -341,7 +343,7 @@ package final class AccountStore {
         let values = try AccountColumns.values(of: account, sealer: connection.sealer)
         let state = try StateColumns.values(of: new.state, offset: connection.scheduleOffset)
         try naming(new.name) {
-            _ = try db.cachedStatement(sql: AccountStatement.insert).run(place + values + state)
+            _ = try db.cachedStatement(sql: AccountColumns.insert).run(place + values + state)
         }
         if let tokens = new.tokens { try self.tokens.store(tokens, of: id, generation: new.state.generation, in: db) }
         return id
@@ -362,38 +364,6 @@ package final class AccountStore {
             return try body()
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
             throw StoreError.nameTaken(name)
-        }
-    }
-}
-
-/// The statements that write accounts, built once.
-private enum AccountStatement {
-    private static let owned = AccountColumns.names
-    private static let inserted = ["id", "issuer_id", "needs_route", "created_usec"] + owned + StateColumns.names
-
-    static let insert = """
-        INSERT INTO account (\(inserted.joined(separator: ", ")))
-        VALUES (\(inserted.map { _ in "?" }.joined(separator: ", ")))
-        """
-
-    static let update = """
-        UPDATE account SET \(owned.map { "\($0) = ?" }.joined(separator: ", ")), issuer_id = ?, needs_route = ?
-        WHERE id = ?
-        """
-}
-
-/// The values of the column `tally` of `phase_count`.
-private enum Tally: String {
-    case signedOut, scheduled, backingOff, misconfigured, interactionRequired, parked
-
-    var count: WritableKeyPath<PhaseCounts, Int> {
-        switch self {
-        case .signedOut: \.signedOut
-        case .scheduled: \.scheduled
-        case .backingOff: \.backingOff
-        case .misconfigured: \.misconfigured
-        case .interactionRequired: \.interactionRequired
-        case .parked: \.parked
         }
     }
 }

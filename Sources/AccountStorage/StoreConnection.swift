@@ -181,6 +181,11 @@ final class StoreConnection {
     }
 }
 
+extension AccountStore {
+    /// The version of the loaded SQLite library: `3.40.1`.
+    package static var sqliteVersion: String { unsafe String(cString: sqlite3_libversion()) }
+}
+
 /// A cache of rows between two writes.
 struct RowMemory {
     /// The accounts at work, as stored. Each is read when it is due, and needed again when its answer comes.

@@ -1,8 +1,9 @@
+import Basics
 import GRDB
 import Glibc
 
 extension StoreError {
-    /// Converts an error of SQLite or GRDB.
+    /// Converts an error of SQLite, of GRDB or of a system call.
     ///
     /// Only codes are used, because the message of a `DatabaseError` repeats the statement.
     ///
@@ -11,6 +12,8 @@ extension StoreError {
     init(_ error: any Error, path: String, systemError: @autoclosure () -> Int32 = 0) {
         if let ours = error as? StoreError {
             self = ours
+        } else if let file = error as? FileError {
+            self.init(file, path: path)
         } else if let database = error as? DatabaseError {
             self.init(extendedCode: database.extendedResultCode, path: path)
             if Self.writing.contains(database.extendedResultCode) {

@@ -12,9 +12,9 @@ package struct TokenTable {
     /// - Throws: `sealBroken`.
     package func refreshToken(of account: AccountID, generation: Generation) throws(StoreError) -> RefreshToken? {
         try connection.read { db in
-            let place = TokenPlace(account: account, kind: .refresh, generation: generation)
+            let place = SealedPlace(account: account, column: .refreshToken, generation: generation)
             guard let sealed = try sealed(place, in: db) else { return nil }
-            return RefreshToken(try connection.sealer.open(sealed, at: place.sealedPlace))
+            return RefreshToken(try connection.sealer.open(sealed, at: place))
         }
     }
 
@@ -24,11 +24,11 @@ package struct TokenTable {
     ) throws(StoreError) -> [Result<RefreshToken?, StoreError>] {
         try connection.read { db in
             try leases.map { lease in
-                let place = TokenPlace(account: lease.account, kind: .refresh, generation: lease.generation)
+                let place = SealedPlace(account: lease.account, column: .refreshToken, generation: lease.generation)
                 let sealed = try sealed(place, in: db)
                 return Result { () throws(StoreError) in
                     try sealed.map { sealed throws(StoreError) in
-                        RefreshToken(try connection.sealer.open(sealed, at: place.sealedPlace))
+                        RefreshToken(try connection.sealer.open(sealed, at: place))
                     }
                 }
             }
@@ -47,7 +47,7 @@ package struct TokenTable {
     /// - Parameter target: the text of a token set; empty for the account's default.
     func accessToken(of account: AccountID, target: String) throws(StoreError) -> AccessToken? {
         try connection.read { db in
-            try latest(.access, of: account, target: target, in: db)
+            try latest(.accessToken, of: account, target: target, in: db)
                 .map { AccessToken($0.secret, type: $0.type ?? "Bearer") }
         }
     }
@@ -56,14 +56,14 @@ package struct TokenTable {
     ///
     /// - Throws: `sealBroken`.
     package func idToken(of account: AccountID) throws(StoreError) -> Secret? {
-        try connection.read { db in try latest(.id, of: account, in: db)?.secret }
+        try connection.read { db in try latest(.idToken, of: account, in: db)?.secret }
     }
 
-    func sealed(_ place: TokenPlace, in db: Database) throws -> Data? {
+    func sealed(_ place: SealedPlace, in db: Database) throws -> Data? {
         try db.bytes(
             .token,
             [
-                .integer(place.account.rawValue), .text(place.kind.rawValue), .text(place.target),
+                .integer(place.account.rawValue), .text(place.column.kind), .text(place.target),
                 .integer(place.generation.rawValue),
             ]
         )
@@ -77,8 +77,8 @@ package struct TokenTable {
         in db: Database
     ) throws {
         guard let refreshToken = tokens.refreshToken else { return }
-        let place = TokenPlace(account: account, kind: .refresh, generation: generation)
-        try put(connection.sealer.seal(refreshToken.secret, for: place.sealedPlace), type: nil, at: place, in: db)
+        let place = SealedPlace(account: account, column: .refreshToken, generation: generation)
+        try put(connection.sealer.seal(refreshToken.secret, for: place), type: nil, at: place, in: db)
     }
 
     /// Stores `tokens` under `generation` and replaces the old ones.
@@ -101,14 +101,14 @@ package struct TokenTable {
             try replace(
                 by: accessToken.secret,
                 type: accessToken.type,
-                at: TokenPlace(account: account, kind: .access, generation: generation, target: target),
+                at: SealedPlace(account: account, column: .accessToken, generation: generation, target: target),
                 in: db
             )
         } else {
-            try erase(.access, of: account, target: target, in: db)
+            try erase(.accessToken, of: account, target: target, in: db)
         }
         if let idToken = tokens.idToken {
-            try replace(by: idToken, at: TokenPlace(account: account, kind: .id, generation: generation), in: db)
+            try replace(by: idToken, at: SealedPlace(account: account, column: .idToken, generation: generation), in: db)
         }
     }
 
@@ -127,9 +127,9 @@ package struct TokenTable {
         return try connection.read { db in
             let statement = try db.cachedStatement(sql: StoreStatement.copiedTokens.sql)
             return try Row.fetchAll(statement, arguments: [account.rawValue]).contains { row in
-                let place = TokenPlace(account: account, kind: .copied, generation: Generation(row[0]))
+                let place = SealedPlace(account: account, column: .copiedToken, generation: Generation(row[0]))
                 // A damaged digest protects nothing, and must not keep anybody from importing a grant.
-                return (try? connection.sealer.open(row[1], at: place.sealedPlace)) == digest
+                return (try? connection.sealer.open(row[1], at: place)) == digest
             }
         }
     }
@@ -149,8 +149,8 @@ package struct TokenTable {
         generation: Generation,
         in db: Database
     ) throws {
-        let place = TokenPlace(account: account, kind: .copied, generation: generation)
-        let sealed = try connection.sealer.seal(Self.digest(of: token), for: place.sealedPlace)
+        let place = SealedPlace(account: account, column: .copiedToken, generation: generation)
+        let sealed = try connection.sealer.seal(Self.digest(of: token), for: place)
         try put(sealed, type: nil, at: place, in: db)
         try db.cachedStatement(sql: StoreStatement.pruneCopiedTokens.sql)
             .execute(arguments: [account.rawValue, Self.copiedMax])
@@ -161,44 +161,44 @@ package struct TokenTable {
     }
 
     private func latest(
-        _ kind: TokenKind,
+        _ column: SealedColumn,
         of account: AccountID,
         target: String = "",
         in db: Database
     ) throws -> (secret: Secret, type: String?)? {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: StoreStatement.tokenGeneration.sql),
-            arguments: [account.rawValue, kind.rawValue, target]
+            arguments: [account.rawValue, column.kind, target]
         )
         guard let row else { return nil }
-        let place = TokenPlace(account: account, kind: kind, generation: Generation(row[0]), target: target)
+        let place = SealedPlace(account: account, column: column, generation: Generation(row[0]), target: target)
         let sealed: Data = row[1]
-        return (try connection.sealer.open(sealed, at: place.sealedPlace), row[2])
+        return (try connection.sealer.open(sealed, at: place), row[2])
     }
 
     /// Stores a token of which an account has only one, in any generation.
     private func replace(
         by secret: Secret,
         type: String? = nil,
-        at place: TokenPlace,
+        at place: SealedPlace,
         in db: Database
     ) throws {
-        let sealed = try connection.sealer.seal(secret, for: place.sealedPlace)
+        let sealed = try connection.sealer.seal(secret, for: place)
         let changed = try db.run(
             .replaceToken,
             [
                 .integer(place.generation.rawValue), SQLValue(type), .blob(sealed),
-                .integer(place.account.rawValue), .text(place.kind.rawValue), .text(place.target),
+                .integer(place.account.rawValue), .text(place.column.kind), .text(place.target),
             ]
         )
         if changed == 0 { try put(sealed, type: type, at: place, in: db) }
     }
 
-    func put(_ secret: Secret, type: String?, at place: TokenPlace, in db: Database) throws {
-        try put(connection.sealer.seal(secret, for: place.sealedPlace), type: type, at: place, in: db)
+    func put(_ secret: Secret, type: String?, at place: SealedPlace, in db: Database) throws {
+        try put(connection.sealer.seal(secret, for: place), type: type, at: place, in: db)
     }
 
-    private func put(_ sealed: Data, type: String?, at place: TokenPlace, in db: Database) throws {
+    private func put(_ sealed: Data, type: String?, at place: SealedPlace, in db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO token (account_id, kind, target, generation, type, sealed) VALUES (?, ?, ?, ?, ?, ?)
@@ -206,41 +206,12 @@ package struct TokenTable {
                 """
         )
         try statement.run([
-            .integer(place.account.rawValue), .text(place.kind.rawValue), .text(place.target),
+            .integer(place.account.rawValue), .text(place.column.kind), .text(place.target),
             .integer(place.generation.rawValue), SQLValue(type), .blob(sealed),
         ])
     }
 
-    private func erase(_ kind: TokenKind, of account: AccountID, target: String = "", in db: Database) throws {
-        try db.run(.eraseTokensOfKind, [.integer(account.rawValue), .text(kind.rawValue), .text(target)])
-    }
-}
-
-/// The values of the column `kind`.
-enum TokenKind: String, CaseIterable {
-    case refresh, access, id
-    /// A digest; see `TokenTable.isCopied`.
-    case copied
-
-    var column: SealedColumn {
-        switch self {
-        case .refresh: .refreshToken
-        case .access: .accessToken
-        case .id: .idToken
-        case .copied: .copiedToken
-        }
-    }
-}
-
-/// Identifies a token of an account.
-struct TokenPlace {
-    let account: AccountID
-    let kind: TokenKind
-    let generation: Generation
-    /// The text of the token set that an access token is for; empty for all other tokens.
-    var target = ""
-
-    var sealedPlace: SealedPlace {
-        SealedPlace(account: account, column: kind.column, generation: generation, target: target)
+    private func erase(_ column: SealedColumn, of account: AccountID, target: String = "", in db: Database) throws {
+        try db.run(.eraseTokensOfKind, [.integer(account.rawValue), .text(column.kind), .text(target)])
     }
 }

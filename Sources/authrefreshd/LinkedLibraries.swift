@@ -31,7 +31,7 @@ enum LinkedLibraries {
             \(linkedIn.joined(separator: "\n"))
             of the system, updated with it:
             \(client.joined(separator: "\n"))
-              \("SQLite".padded(to: 22))\(SQLiteLibrary.version)
+              \("SQLite".padded(to: 22))\(AccountStore.sqliteVersion)
             """
     }
 }

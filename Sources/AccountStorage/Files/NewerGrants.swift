@@ -60,7 +60,7 @@ struct NewerGrants {
             }
             guard !removed.isEmpty else { continue }
             parked += try new.connection.write { db in
-                try removed.reduce(0) { try $0 + GrantParking.park($1...$1, .moved, in: db) }
+                try removed.reduce(0) { try $0 + AccountStore.park($1...$1, .moved, in: db) }
             }
         }
     }
@@ -95,15 +95,15 @@ struct NewerGrants {
     }
 
     /// The account's tokens in the old store, without those of token sets.
-    private func tokens(of id: AccountID) throws(StoreError) -> [(place: TokenPlace, type: String?, secret: Secret)] {
+    private func tokens(of id: AccountID) throws(StoreError) -> [(place: SealedPlace, type: String?, secret: Secret)] {
         try old.connection.read { db in
             let statement = try db.cachedStatement(
                 sql: "SELECT kind, generation, type, sealed FROM token WHERE account_id = ? AND target = ''"
             )
             return try Row.fetchAll(statement, arguments: [id.rawValue]).compactMap { row in
-                guard let kind = TokenKind(rawValue: row[0]) else { return nil }
-                let place = TokenPlace(account: id, kind: kind, generation: Generation(row[1]))
-                return (place, row[2], try old.connection.sealer.open(row[3], at: place.sealedPlace))
+                guard let column = SealedColumn(kind: row[0]) else { return nil }
+                let place = SealedPlace(account: id, column: column, generation: Generation(row[1]))
+                return (place, row[2], try old.connection.sealer.open(row[3], at: place))
             }
         }
     }

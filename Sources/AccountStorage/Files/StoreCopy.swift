@@ -135,7 +135,6 @@ import Synchronization
 
     private static var configuration: Configuration {
         var configuration = Configuration()
-        configuration.publicStatementArguments = false
         // An interrupted copy is discarded, so nothing in it has to be durable.
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
@@ -172,7 +171,7 @@ package struct FinishedCopy: Sendable {
     }
 
     /// The identifiers of the keys that open the copy.
-    package var keyIdentifiers: [String] { [keys.current, keys.next].compactMap { $0?.identifier } }
+    package var keyIdentifiers: [String] { keys.all.map(\.identifier) }
 
     /// Checks the copy and makes it one complete file on disk. It blocks: a minute for a million accounts.
     ///
@@ -181,9 +180,7 @@ package struct FinishedCopy: Sendable {
     /// - Throws: `backupDamaged`; disk errors; an error after `interrupt()`. The copy is then removed.
     package func makeBackup() throws(StoreError) {
         do {
-            var configuration = Configuration()
-            configuration.publicStatementArguments = false
-            let copy = try DatabaseQueue(path: path, configuration: configuration)
+            let copy = try DatabaseQueue(path: path)
             let verdict = try check.run(on: copy) { db in
                 // The backup must be one file, because people may forget to copy a log beside it.
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
@@ -195,7 +192,6 @@ package struct FinishedCopy: Sendable {
             try PosixFile.syncFolder(of: path)
         } catch {
             removeFiles()
-            if let error = error as? FileError { throw StoreError(error, path: path) }
             let failure = StoreError(error, path: path)
             throw failure == .corrupt(path: path) ? .backupDamaged(path: path) : failure
         }
@@ -208,7 +204,7 @@ package struct FinishedCopy: Sendable {
 
     /// Opens the copy as a store.
     func open() throws(StoreError) -> AccountStore {
-        try AccountStore(path: path, keys: [keys.current, keys.next].compactMap { $0 })
+        try AccountStore(path: path, keys: keys.all)
     }
 
     /// Removes the copy, in the serial context of the store.

@@ -29,8 +29,6 @@ struct StoreOpening {
             try PosixFile.createFolder(folder)
             // SQLite would open a file that it may not write, and fail later with another error.
             try PosixFile.checkWritable(folder)
-        } catch let error as FileError {
-            throw StoreError(error, path: path)
         } catch {
             throw StoreError(error, path: path)
         }
@@ -54,8 +52,8 @@ struct StoreOpening {
             }
             if let version, version < Schema.latest { try UpgradeCopy.make(of: queue, at: path) }
             try Schema.migrator.migrate(queue)
-            let (sealing, offset) = try queue.write { db in
-                (try Meta.findKeys(among: keys, path: path, in: db), try Meta.scheduleOffset(in: db))
+            let (sealing, offset): (SealingKeys, Int64) = try queue.write { db in
+                (try Meta.findKeys(among: keys, path: path, in: db), try Meta.value(.scheduleOffset, in: db) ?? 0)
             }
             return (queue, sealing, .microseconds(offset))
         } catch {
@@ -75,26 +73,20 @@ struct StoreOpening {
             guard file.owner == geteuid() else { throw StoreError.notOurs(path: path, owner: file.owner) }
             try PosixFile.checkWritable(path)
             if file.mode & 0o077 != 0 { try PosixFile.setMode(0o600, of: path) }
-        } catch let error as FileError {
-            throw StoreError(error, path: path)
         } catch {
             throw StoreError(error, path: path)
         }
     }
 
     private var configuration: Configuration {
-        var configuration = Configuration()
+        // The first read takes and keeps the lock.
+        var configuration = Configuration.exclusive
         configuration.label = "authrefreshd.store"
         configuration.foreignKeysEnabled = true
         // Error texts may show statements but not their arguments, which contain sealed secrets.
         configuration.publicStatementArguments = false
         // Nobody else may have this database open, so waiting is pointless.
         configuration.busyMode = .immediateError
-        configuration.prepareDatabase { db in
-            // Set it before the first read. The read then takes and keeps the lock, and SQLite creates no shared-memory
-            // file.
-            try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-        }
         return configuration
     }
 
@@ -142,6 +134,16 @@ struct StoreOpening {
     }
 }
 
+extension Configuration {
+    /// For a database that nobody else has open. SQLite reads and writes its log without a shared-memory file.
+    static var exclusive: Configuration {
+        var configuration = Configuration()
+        // It must be set before the first read.
+        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+        return configuration
+    }
+}
+
 extension StoreError {
     /// The error for a system call that failed on `path`.
     init(_ error: FileError, path: String) {
@@ -177,11 +179,7 @@ enum UpgradeCopy {
         try? PosixFile.remove(unfinished)
         do {
             try PosixFile.create(unfinished)
-            var configuration = Configuration()
-            configuration.publicStatementArguments = false
-            // The same mode as for the store itself, so that SQLite reads a log without a shared-memory file.
-            configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
-            let copy = try DatabaseQueue(path: unfinished, configuration: configuration)
+            let copy = try DatabaseQueue(path: unfinished, configuration: .exclusive)
             try queue.backup(to: copy)
             // The copy must be one file, because people may forget to copy a log beside it.
             try copy.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }

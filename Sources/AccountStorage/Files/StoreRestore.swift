@@ -70,8 +70,6 @@ package struct StoreRestore {
                 parkedGrants: newer.parked,
                 grantsLost: newer.lost
             )
-        } catch let error as FileError {
-            throw StoreError(error, path: path)
         } catch {
             throw StoreError(error, path: path)
         }
@@ -108,11 +106,7 @@ package struct StoreRestore {
         // Without a header of its own (file format, §1.3.1), the database would be overwritten with the log's pages.
         guard (try? PosixFile.begins(path, with: Array("SQLite format 3\0".utf8))) == true else { return }
         do {
-            var configuration = Configuration()
-            configuration.publicStatementArguments = false
-            // SQLite then needs no shared-memory file.
-            configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
-            let store = try DatabaseQueue(path: path, configuration: configuration)
+            let store = try DatabaseQueue(path: path, configuration: .exclusive)
             try store.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }
             try store.close()
         } catch {
@@ -165,8 +159,6 @@ package struct StoreRestore {
             try new.close()
             try PosixFile.sync(copy)
             return (taken, parked, unreadable == 0 ? nil : "\(unreadable) of its accounts cannot be read")
-        } catch let error as FileError {
-            return (0, 0, StoreError(error, path: path).description)
         } catch {
             return (0, 0, StoreError(error, path: path).description)
         }
@@ -175,9 +167,7 @@ package struct StoreRestore {
     /// Checks what opening a store does not: all pages, and whether the file has a schema.
     private func checkFile() throws(StoreError) {
         do {
-            var configuration = Configuration()
-            configuration.publicStatementArguments = false
-            let queue = try DatabaseQueue(path: copy, configuration: configuration)
+            let queue = try DatabaseQueue(path: copy)
             let (verdict, applicationID) = try queue.writeWithoutTransaction { db in
                 (
                     try String.fetchOne(db, sql: "PRAGMA integrity_check(1)"),

@@ -9,9 +9,12 @@ enum Meta {
         case keyCheck = "key_check"
         case nextKeyID = "next_key_id"
         case nextKeyCheck = "next_key_check"
+        /// The last account whose secrets are sealed with the new key; 0 before the first.
         case resealCursor = "reseal_cursor"
+        /// The replaced key that still has to be destroyed. Missing: there is none.
         case retiredKeyID = "retired_key_id"
         case retiredKeyPlace = "retired_key_place"
+        /// The offset of the schedule's clock in µs. Missing: the wall clock was never stepped.
         case scheduleOffset = "schedule_offset_usec"
         case probes
         /// The machine that used the store last. Missing: none with a lasting identifier.
@@ -19,15 +22,6 @@ enum Meta {
         case clockBootID = "clock_boot_id"
         case clockOffset = "clock_wall_minus_boot_usec"
         case crashes
-    }
-
-    /// The offset of the schedule's clock in µs; 0 until the wall clock has been stepped.
-    static func scheduleOffset(in db: Database) throws -> Int64 {
-        try value(.scheduleOffset, in: db) ?? 0
-    }
-
-    static func setScheduleOffset(_ microseconds: Int64, in db: Database) throws {
-        try set(.scheduleOffset, microseconds, in: db)
     }
 
     static func clockOffset(in db: Database) throws -> ClockOffset? {
@@ -88,6 +82,9 @@ struct SealingKeys: Sendable {
         next.map { Sealer($0, previous: current) } ?? Sealer(current)
     }
 
+    /// The keys that open the store and its copies.
+    var all: [StoreKey] { [current, next].compactMap(\.self) }
+
     /// The key that everything new is sealed with.
     var newest: StoreKey { next ?? current }
 }
@@ -137,29 +134,11 @@ extension Meta {
         try set(.resealCursor, Int64(0), in: db)
     }
 
-    /// The last account whose secrets are sealed with the new key; 0 before the first.
-    static func resealCursor(in db: Database) throws -> Int64 {
-        try value(.resealCursor, in: db) ?? 0
-    }
-
-    static func setResealCursor(_ account: Int64, in db: Database) throws {
-        try set(.resealCursor, account, in: db)
-    }
-
     /// Records that nothing is sealed with the old key any more.
     static func adoptKey(_ key: StoreKey, retiring old: StoreKey, in db: Database) throws {
         try set(.keyID, key.identifier, in: db)
         try set(.keyCheck, Sealer(key).seal(checkValue, for: checkPlace), in: db)
         try set(.retiredKeyID, old.identifier, in: db)
         try remove([.nextKeyID, .nextKeyCheck, .resealCursor, .retiredKeyPlace], in: db)
-    }
-
-    /// The replaced key that still has to be destroyed; nil if there is none.
-    static func retiredKeyID(in db: Database) throws -> String? {
-        try value(.retiredKeyID, in: db)
-    }
-
-    static func forgetRetiredKey(in db: Database) throws {
-        try remove([.retiredKeyID, .retiredKeyPlace], in: db)
     }
 }

@@ -15,9 +15,17 @@ package enum SealedColumn: String, Hashable, Sendable, CaseIterable {
     case copiedToken = "token.copied"
     /// A known value that identifies the right key; it belongs to no account.
     case keyCheck = "meta.key_check"
+
+    private static let tokens = "token."
+
+    /// The value of the column `kind` in a token's row.
+    var kind: String { String(rawValue.dropFirst(Self.tokens.count)) }
+
+    /// Reads the column `kind`; nil if the kind of token is unknown.
+    init?(kind: String) { self.init(rawValue: Self.tokens + kind) }
 }
 
-/// The place of a sealed value. The value opens only there.
+/// The place of a sealed value, for example of a token. The value opens only there.
 struct SealedPlace: Hashable {
     var account: AccountID
     var column: SealedColumn

@@ -12,17 +12,12 @@ package struct StoreKeyChange {
     /// Identifies the key that everything new is sealed with (`StoreKey.identifier`).
     package var keyIdentifier: String { connection.keys.newest.identifier }
 
-    /// Identifies the keys that open the store and its copies: one, or both while the key is being changed.
-    package var keyIdentifiers: [String] {
-        [connection.keys.current, connection.keys.next].compactMap { $0?.identifier }
-    }
-
     /// Whether `reseal` has more to do.
     package var isBeingResealed: Bool { connection.keys.next != nil }
 
     /// Identifies the key that the last change replaced, and that has to be destroyed; nil after `forgetRetiredKey`.
     package func retiredKeyIdentifier() throws(StoreError) -> String? {
-        try connection.read(Meta.retiredKeyID)
+        try connection.read { db in try Meta.value(.retiredKeyID, in: db) }
     }
 
     /// Seals everything new with `key` from now on. The key must already be on disk.
@@ -69,7 +64,7 @@ package struct StoreKeyChange {
     /// Records that the retired key was destroyed.
     package func forgetRetiredKey() throws(StoreError) {
         UpgradeCopy.remove(of: connection.path)
-        try connection.write(Meta.forgetRetiredKey)
+        try connection.write { db in try Meta.remove([.retiredKeyID, .retiredKeyPlace], in: db) }
     }
 
     /// The secrets in a row of `accountsToReseal`: the column of each, what it is, and the statement that writes it.
@@ -79,7 +74,7 @@ package struct StoreKeyChange {
     ]
 
     private func resealNext(_ limit: Int, in db: Database) throws -> ResealedBatch {
-        let start = try Meta.resealCursor(in: db)
+        let start: Int64 = try Meta.value(.resealCursor, in: db) ?? 0
         let accounts = try Row.fetchAll(
             db.cachedStatement(sql: StoreStatement.accountsToReseal.sql),
             arguments: [start, limit]
@@ -106,7 +101,7 @@ package struct StoreKeyChange {
             }
             try reseal(row[5], at: place, by: .resealToken, row: row[0], &unreadable, in: db)
         }
-        try Meta.setResealCursor(last, in: db)
+        try Meta.set(.resealCursor, last, in: db)
         return ResealedBatch(accounts: accounts.count, unreadable: unreadable, isLast: false)
     }
 
@@ -140,7 +135,7 @@ package struct ResealedBatch: Hashable, Sendable {
 extension SealedPlace {
     /// The place of a row of `tokensToReseal`; nil if its kind is unknown.
     init?(tokenRow row: Row) {
-        guard let kind = TokenKind(rawValue: row[2]) else { return nil }
-        self.init(account: AccountID(row[1]), column: kind.column, generation: Generation(row[4]), target: row[3])
+        guard let column = SealedColumn(kind: row[2]) else { return nil }
+        self.init(account: AccountID(row[1]), column: column, generation: Generation(row[4]), target: row[3])
     }
 }

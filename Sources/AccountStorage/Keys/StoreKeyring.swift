@@ -172,6 +172,25 @@ package struct StoreKeyring: Sendable {
     }
 }
 
+extension StoreKeyring {
+    /// Checks what protects the store at `path`, which is sealed with the key `identifier`: the access to its folder and
+    /// file, and the key. It blocks.
+    ///
+    /// Only what the next start of the daemon would fail on is a finding about the key. A locked keyring still has it.
+    package func findings(about path: String, sealedWith identifier: String) -> [StoreFinding] {
+        var findings = [PosixFile.parent(of: path), path].compactMap { path -> StoreFinding? in
+            guard let status = (try? PosixFile.status(of: path)) ?? nil, status.mode & 0o077 != 0 else { return nil }
+            return .tooOpen(path: path, mode: status.mode)
+        }
+        do throws(StoreKeyError) {
+            _ = try locate(identifier)
+        } catch {
+            if !error.isPassing { findings.append(.key(error)) }
+        }
+        return findings
+    }
+}
+
 /// The items of the Secret Service that belong to one store. Every call blocks until the service has answered.
 package struct SecretServiceKeys: Sendable {
     /// Returns the contents of all items, and unlocks them first if no prompt is needed.

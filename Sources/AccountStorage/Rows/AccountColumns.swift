@@ -17,6 +17,18 @@ enum AccountColumns {
     static let recordNames = ["id", "issuer_id", "created_usec"] + names + StateColumns.names
     static let recordColumns = recordNames.joined(separator: ", ")
 
+    private static let inserted = ["id", "issuer_id", "needs_route", "created_usec"] + names + StateColumns.names
+
+    static let insert = """
+        INSERT INTO account (\(inserted.joined(separator: ", ")))
+        VALUES (\(inserted.map { _ in "?" }.joined(separator: ", ")))
+        """
+
+    static let update = """
+        UPDATE account SET \(names.map { "\($0) = ?" }.joined(separator: ", ")), issuer_id = ?, needs_route = ?
+        WHERE id = ?
+        """
+
     static func values(of account: Account, sealer: Sealer) throws -> ColumnValues {
         let registration = account.registration
         let exchange = registration.serviceGrant?.exchange

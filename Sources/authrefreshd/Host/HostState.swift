@@ -157,7 +157,7 @@ struct HostState {
     mutating func reconcileClock(in store: AccountStore, at now: Moment) throws(StoreError) -> ClockChange? {
         let offset = ClockOffset(at: now)
         if wallDisturbedAt == nil { wallDisturbedAt = now }
-        if clockOffset == nil { clockOffset = try store.clocks.clockOffset() }
+        if clockOffset == nil { clockOffset = try store.clockOffset() }
         guard let known = clockOffset else {
             try record(offset, shiftingBy: .zero, in: store)
             return nil
@@ -192,7 +192,7 @@ struct HostState {
         if shift < .zero {
             try store.schedule.shiftDeadlines(by: shift, clock: offset)
         } else {
-            try store.clocks.recordClockOffset(offset)
+            try store.recordClockOffset(offset)
         }
         clockOffset = offset
     }
@@ -204,14 +204,14 @@ struct HostState {
         let known = clockSkew(of: issuer, in: store)
         guard known.map({ max($0 - skew, skew - $0) > tolerance }) ?? true else { return }
         // The skew is only shown to people, and the next answer states it again.
-        try? store.clocks.recordSkew(skew, of: issuer)
+        try? store.recordSkew(skew, of: issuer)
         clockSkews[issuer] = skew
     }
 
     /// How far the issuer's clock is ahead of ours, by its last answer; nil if none has shown it.
     mutating func clockSkew(of issuer: IssuerID, in store: AccountStore) -> Duration? {
         if let known = clockSkews[issuer] { return known }
-        let stored = (try? store.clocks.skew(of: issuer)) ?? nil
+        let stored = (try? store.skew(of: issuer)) ?? nil
         if clockSkews.count >= Self.skewsMax { clockSkews = [:] }
         clockSkews[issuer] = .some(stored)
         return stored

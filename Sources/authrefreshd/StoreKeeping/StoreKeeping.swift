@@ -265,11 +265,11 @@ extension StoreKeeping {
             endChecking(failure: failure)
             return []
         case .check(let copy):
-            let defences = StoreGuard(path: store.path, keyIdentifier: store.rekeying.keyIdentifier, keyring: keyring)
+            let (keyring, path, key) = (keyring, store.path, store.rekeying.keyIdentifier)
             let wall = timebase.now().wall
             return [
                 .block(label: "authrefreshd.check") { tell in
-                    tell(.checked(StoreCheck.Portion(findings: defences.findings())))
+                    tell(.checked(StoreCheck.Portion(findings: keyring.findings(about: path, sealedWith: key))))
                     StoreCheck.run(on: copy, at: wall) { tell(.checked($0)) }
                     // This report comes after the last portion, which is still on its way.
                     tell(.checkEnded)

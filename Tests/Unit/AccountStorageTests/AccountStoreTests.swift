@@ -214,17 +214,17 @@ struct AccountStoreTests {
 
     @Test func `skew and clock offset are stored`() throws {
         let issuer = try store.add(Sample.account("a")).issuerID
-        #expect(try store.clocks.skew(of: issuer) == nil)
-        #expect(try store.clocks.clockOffset() == nil)
+        #expect(try store.skew(of: issuer) == nil)
+        #expect(try store.clockOffset() == nil)
         let clock = ClockOffset(at: Sample.moment(5))
-        try store.clocks.recordSkew(.seconds(-3), of: issuer)
-        try store.clocks.recordClockOffset(clock)
+        try store.recordSkew(.seconds(-3), of: issuer)
+        try store.recordClockOffset(clock)
         try store.close()
         let reopened = try folder.open()
-        #expect(try reopened.clocks.skew(of: issuer) == .seconds(-3))
-        #expect(try reopened.clocks.clockOffset() == clock)
+        #expect(try reopened.skew(of: issuer) == .seconds(-3))
+        #expect(try reopened.clockOffset() == clock)
         #expect(throws: StoreError.noSuchIssuer(IssuerID(99))) {
-            try reopened.clocks.recordSkew(.zero, of: IssuerID(99))
+            try reopened.recordSkew(.zero, of: IssuerID(99))
         }
     }
 }

@@ -164,7 +164,7 @@ struct ScheduleTests {
         #expect(try due(-3500) == ["a"])
         #expect(try due(-3400) == ["a", "b"])
         #expect(try store.schedule.nextDeadline(after: at(-3500), online: true) == at(-3400))
-        #expect(try store.clocks.clockOffset() == clock)
+        #expect(try store.clockOffset() == clock)
     }
 
     @Test func `an account set aside is neither due nor leased, and gets its deadline back once it can be read`() throws

@@ -382,7 +382,7 @@ struct StoreGuardTests {
     }
 
     private var findings: [StoreFinding] {
-        StoreGuard(path: folder.store, keyIdentifier: store.rekeying.keyIdentifier, keyring: keyring).findings()
+        keyring.findings(about: folder.store, sealedWith: store.rekeying.keyIdentifier)
     }
 
     private func setMode(_ mode: Int, of path: String) throws {
