@@ -96,13 +96,13 @@ extension RefreshCoordinator {
         let refreshToken = try records.refreshToken(of: snapshot)
         let accessToken = snapshot.state.accessToken == nil ? nil : try records.accessToken(of: account.id)
         guard refreshToken != nil || accessToken != nil else { return nil }
-        let asking = requestingClient(of: account, correlationID: CorrelationID.new())
+        let asking = requestingClient(of: account, correlationID: RandomText.correlationID())
         return RevocationRequest(client: asking, refreshToken: refreshToken, accessToken: accessToken)
     }
 
     /// The URL at which a browser ends the person's session at the server.
     private func sessionEnd(of account: Account) async -> Result<EndSessionURL, RefreshFailure> {
-        let asking = requestingClient(of: account, correlationID: CorrelationID.new())
+        let asking = requestingClient(of: account, correlationID: RandomText.correlationID())
         let request = EndSessionRequest(
             client: asking,
             // Without the hint, the server asks the person which session to end. That is no reason to fail.
@@ -123,7 +123,7 @@ extension RefreshCoordinator {
 
     /// Asks the server to delete the client, if it was registered for this account alone (RFC 7592 §2.3).
     private func deregister(_ management: RegistrationManagement, of account: Account) async -> SignOutReport.Outcome {
-        let asking = requestingClient(of: account, correlationID: CorrelationID.new())
+        let asking = requestingClient(of: account, correlationID: RandomText.correlationID())
         switch await client.registrar.deregister(asking.registration.management ?? management, of: asking) {
         case .success: return .done
         case .failure(let failure): return .failed(failure.detail)
@@ -190,16 +190,11 @@ struct SignOutReport: Sendable {
         }
     }
 
-    struct Result: Sendable {
-        let step: Step
-        let outcome: Outcome
-    }
-
-    private(set) var steps: [Result] = []
+    private(set) var steps: [(step: Step, outcome: Outcome)] = []
     /// The URL that ends the session in a browser; nil if it was not requested, or if the server has none.
     var sessionEnd: EndSessionURL?
 
     mutating func note(_ step: Step, _ outcome: Outcome) {
-        steps.append(Result(step: step, outcome: outcome))
+        steps.append((step, outcome))
     }
 }

@@ -22,18 +22,16 @@ extension RefreshCoordinator {
     func renewClientSecretIfDue(of account: AccountID) {
         let now = timebase.now()
         guard !isStopping, trouble == nil, scheduler.requests[account] == nil, signIns[account] == nil,
-            let record = try? records.record(of: account)
+            let record = try? records.record(of: account), registrations.isCareDue(for: record.account, at: now.wall)
         else { return }
-        switch registrations.careDue(for: record.account, at: now.wall) {
-        case nil: break
-        case .tell: announce(.clientSecretEnding(nil), of: record, at: now)
-        case .renew(let management):
-            let asking = requestingClient(of: record.account, correlationID: CorrelationID.new())
-            let renewal = ClientSecretRenewal(account: account, management: management, asking: asking)
-            // The renewal begins in a later turn of the queue, when `registrations` has been updated.
-            let crowding = beginServerCall { await $0.run(renewal) }
-            if crowding == nil { registrations.beginRenewal(record.account.registration, of: account) }
+        guard let management = record.account.registration.management else {
+            return announce(.clientSecretEnding(nil), of: record, at: now)
         }
+        let asking = requestingClient(of: record.account, correlationID: RandomText.correlationID())
+        let renewal = ClientSecretRenewal(account: account, management: management, asking: asking)
+        // The renewal begins in a later turn of the queue, when `registrations` has been updated.
+        let crowding = beginServerCall { await $0.run(renewal) }
+        if crowding == nil { registrations.beginRenewal(record.account.registration, of: account) }
     }
 
     private func run(_ renewal: ClientSecretRenewal) async {

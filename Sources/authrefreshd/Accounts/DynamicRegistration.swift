@@ -60,7 +60,7 @@ extension RefreshCoordinator {
                 issuer: account.issuer,
                 profile: settings.profile(for: account),
                 registration: account.registration,
-                correlationID: CorrelationID.new()
+                correlationID: RandomText.correlationID()
             ),
             initialAccessToken: initialAccessToken
         )

@@ -29,7 +29,7 @@ extension RefreshCoordinator {
     /// Proves a new grant.
     func prove(_ proof: GrantProof) async -> GrantProof.Outcome {
         let (account, change) = (proof.account, proof.change)
-        let (sentAt, correlationID) = (timebase.now(), CorrelationID.new())
+        let (sentAt, correlationID) = (timebase.now(), RandomText.correlationID())
         // Nobody has said whose grant it is.
         let request = RefreshRequest(
             client: requestingClient(of: account, correlationID: correlationID),

@@ -18,7 +18,6 @@ struct Registrations {
 
     /// Whether all registrations are stored.
     var areStored: Bool { unstored.isEmpty }
-    var hasRenewals: Bool { !renewals.isEmpty }
 
     /// The registration of `account` as the server has it.
     ///
@@ -29,27 +28,20 @@ struct Registrations {
 
     // MARK: Client secrets that expire (RFC 7591 §3.2.1)
 
-    /// What to do about a client secret that expires soon.
-    enum Care {
-        /// Only a person can provide a new one.
-        case tell
-        /// The client may renew it itself (RFC 7592).
-        case renew(RegistrationManagement)
-    }
-
-    /// What to do about the client secret of `account` now; nil if nothing.
-    mutating func careDue(for account: Account, at now: Timestamp) -> Care? {
+    /// Whether something is to be done about the client secret of `account` now: the client renews it itself (RFC 7592), or
+    /// without management, a person has to provide a new one.
+    mutating func isCareDue(for account: Account, at now: Timestamp) -> Bool {
         guard isDue(account.id, at: now), account.registration.isSecretEnding(at: now),
             let end = account.registration.clientSecretExpiresAt
-        else { return nil }
+        else { return false }
         let failed = hasFailed(account.id)
-        guard let management = account.registration.management else {
+        guard account.registration.management != nil else {
             care[account.id] = ClientSecretCare(until: end, at: now, failed: failed)
-            return .tell
+            return true
         }
         // There is no place for another renewal, so check again soon.
         care[account.id] = ClientSecretCare(soonAfter: now, failed: failed)
-        return renewals.count < Self.renewalsAtOnce ? .renew(management) : nil
+        return renewals.count < Self.renewalsAtOnce
     }
 
     /// Whether a person has to provide a new secret: it expires soon, and the daemon cannot renew it, or tried and

@@ -40,7 +40,7 @@ extension RefreshCoordinator {
         at now: Moment
     ) -> Bool {
         let account = record.account
-        var pending = PendingRequest(lease: lease, correlationID: CorrelationID.new(), lastFailure: lastFailure)
+        var pending = PendingRequest(lease: lease, correlationID: RandomText.correlationID(), lastFailure: lastFailure)
         let asking = requestingClient(of: account, correlationID: pending.correlationID)
         switch draft(for: target, of: record, spending: token, as: asking) {
         case .awaited(let source):
@@ -228,7 +228,7 @@ extension RefreshCoordinator {
         guard !isStopping, let (token, issuedAt) = decision.tokenOfUnknownLifetime,
             settings.profile(for: account)?.introspectionEndpoint != nil
         else { return }
-        let correlationID = decision.arrival.correlationID ?? CorrelationID.new()
+        let correlationID = decision.arrival.correlationID ?? RandomText.correlationID()
         let asking = requestingClient(of: account, correlationID: correlationID)
         // If all places are taken, the assumed lifetime stays.
         _ = beginServerCall { coordinator in
@@ -259,14 +259,5 @@ extension Event {
     /// - Parameter target: what was requested; nil for the account's default access token.
     static func failed(_ generation: Generation, _ failure: RefreshFailure, for target: TokenTarget?) -> Event {
         target.map { .answer(.targetFailed($0, generation, failure)) } ?? .answer(.refreshFailed(generation, failure))
-    }
-}
-
-/// Creates identifiers of attempts, for journals and for servers that accept them.
-enum CorrelationID {
-    /// A new random identifier: 16 hexadecimal digits.
-    static func new() -> String {
-        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

@@ -229,7 +229,7 @@ extension SignOut.Parameters {
 extension SignOut.Reply {
     fileprivate init(_ report: SignOutReport) {
         self.init(
-            steps: report.steps.map(SignOutStep.init),
+            steps: report.steps.map { SignOutStep($0.step.rawValue, $0.outcome) },
             endSessionUrl: report.sessionEnd?.url,
             endSessionHost: report.sessionEnd?.host
         )
@@ -237,13 +237,13 @@ extension SignOut.Reply {
 }
 
 extension SignOutStep {
-    fileprivate init(_ result: SignOutReport.Result) {
-        switch result.outcome {
-        case .done: self.init(step: result.step.rawValue, outcome: "done")
-        case .notNeeded: self.init(step: result.step.rawValue, outcome: "not-needed")
-        case .unsupported: self.init(step: result.step.rawValue, outcome: "unsupported")
+    fileprivate init(_ step: String, _ outcome: SignOutReport.Outcome) {
+        switch outcome {
+        case .done: self.init(step: step, outcome: "done")
+        case .notNeeded: self.init(step: step, outcome: "not-needed")
+        case .unsupported: self.init(step: step, outcome: "unsupported")
         case .failed(let detail):
-            self.init(step: result.step.rawValue, outcome: "failed", failure: FailureReport(detail))
+            self.init(step: step, outcome: "failed", failure: FailureReport(detail))
         }
     }
 }

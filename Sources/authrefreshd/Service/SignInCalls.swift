@@ -131,7 +131,7 @@ extension RefreshCoordinator {
     /// - Throws: `InvalidSettings` if nothing can be found in it.
     private func read(_ redirect: String) throws(VarlinkError) -> AuthorizationResponse {
         do throws(SignInFailure) {
-            return try PastedRedirect.read(redirect)
+            return try AuthorizationResponse(pasted: redirect)
         } catch {
             throw Complaint(field: "redirect", error.reason, hint: Complaint.wholeAddress).error
         }

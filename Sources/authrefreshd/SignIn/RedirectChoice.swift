@@ -1,5 +1,6 @@
 internal import OAuthMessages
 internal import RefreshCore
+internal import TextEncodings
 
 /// Where the server sends the browser back to.
 enum RedirectChoice: Hashable {
@@ -190,7 +191,7 @@ struct LoopbackURI: Hashable {
         // The colons of an IPv6 address are inside its brackets.
         let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
         let name = authority[..<(authority[bracket...].firstIndex(of: ":") ?? authority.endIndex)]
-        guard RedirectHost.isListener(name) else { return nil }
+        guard Self.isListener(name) else { return nil }
         let port = authority[name.endIndex...].dropFirst()
         guard port.isEmpty || Int(port).map({ (1...65_535).contains($0) }) == true else { return nil }
         let path = rest[slash...]
@@ -198,5 +199,11 @@ struct LoopbackURI: Hashable {
         host = String(name)
         self.port = Int(port)
         self.path = path.isEmpty ? "/" : String(path)
+    }
+
+    /// Whether `host`, in lower case and without a port, leads to the redirect listener (RFC 8252 §7.3), which listens on
+    /// 127.0.0.1 and `[::1]`.
+    static func isListener(_ host: some StringProtocol) -> Bool {
+        host == "127.0.0.1" || host == "localhost" || IPv6Address(host: host) == .loopback
     }
 }

@@ -38,7 +38,7 @@ struct RunningSignIn {
     var attempt: SignInAttempt
     /// The secrets, new each time the person is sent to the server.
     var secrets = SignInSecrets()
-    let correlationID = CorrelationID.new()
+    let correlationID = RandomText.correlationID()
 
     /// All news so far, for later followers: at most one of each kind.
     var news: [StartSignIn.Reply] = []
@@ -60,10 +60,6 @@ struct RunningSignIn {
     var clientReplacement: ClientReplacement?
     /// Whether the person has to register the redirect URI first, and has not been told yet.
     var awaitsRegistration = false
-    /// The account's browser; nil if it names none. One of an earlier version may be a command.
-    var browser: String?
-    /// The kind of window that the account names; nil for an ordinary one.
-    var window: String?
     /// The URI schemes that the provider's profile names.
     var profileSchemes: Set<String> = []
     /// Scopes in the request that only a resource server has demanded.
@@ -204,8 +200,10 @@ struct RunningSignIn {
         reply.awaitsRegistration = news == .started && awaitsRegistration ? true : nil
         reply.selfRegistered = account.registration.isSelfRegistered ? true : nil
         reply.clientReplaced = clientReplacement == .done ? true : nil
+        // A browser of an earlier version may be a command.
+        let browser = account.registration.loginBrowser
         reply.browser = browser.flatMap { LoginBrowser.isName($0) ? $0 : nil }
-        reply.window = window
+        reply.window = account.registration.loginWindow
         reply.browserRefused = browser != nil && reply.browser == nil ? true : nil
         let scheme = redirectURI?.prefix { $0 != ":" }.lowercased()
         reply.schemeFromProfile = flow == .scheme && scheme.map(profileSchemes.contains) ?? false ? true : nil
@@ -444,7 +442,7 @@ struct SignInSecrets: Sendable {
     let codeVerifier = RandomText.secret(bits: 256)
 }
 
-/// Creates random text that nobody can guess, in base64url: 22 characters for 128 bits, 43 for 256.
+/// Creates random text that nobody can guess. In base64url, 128 bits are 22 characters, and 256 are 43.
 enum RandomText {
     static func secret(bits: Int) -> Secret {
         Secret(text(bits: bits))
@@ -453,5 +451,11 @@ enum RandomText {
     static func text(bits: Int) -> String {
         var generator = SystemRandomNumberGenerator()
         return Base64URL.encode((0..<bits / 8).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+
+    /// A new identifier of an attempt, for journals and for servers that accept one: 16 hexadecimal digits.
+    static func correlationID() -> String {
+        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

@@ -163,8 +163,6 @@ final class SignIns {
         signIn.awaitsRegistration =
             isFirst && signIn.redirect?.issuerPath != nil && !account.registration.isSelfRegistered
             && !told.contains(account.id)
-        signIn.browser = account.registration.loginBrowser
-        signIn.window = account.registration.loginWindow
         signIn.profileSchemes = profileSchemes
         signIn.demandedScopes = demandedScopes
         running[account.id] = signIn

@@ -119,7 +119,7 @@ struct CallbackAddress: Sendable {
         (self.host, self.port) = (IPv6Address(host: host) == .loopback ? "[::1]" : host, port)
         written = ("\(text[...colon])//\(authority[..<beforePort])", String(path))
         let isWeb = ["http", "https"].contains(scheme)
-        kind = scheme == "http" && RedirectHost.isListener(host) ? .loopback : isWeb ? .page : .scheme
+        kind = scheme == "http" && LoopbackURI.isListener(host) ? .loopback : isWeb ? .page : .scheme
     }
 
     /// The address in its original form, with the port.

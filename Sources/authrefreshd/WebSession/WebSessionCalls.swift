@@ -97,7 +97,7 @@ extension RefreshCoordinator {
     func continueSession(_ asked: ContinueSignIn.Parameters) throws(VarlinkError) -> ContinueSignIn.Reply? {
         guard let redirect = asked.redirect else { return nil }
         // If a sign-in waits for this state, the response belongs to that sign-in, wherever it arrived.
-        if asked.attempt == nil, let state = (try? PastedRedirect.read(redirect))?.state,
+        if asked.attempt == nil, let state = (try? AuthorizationResponse(pasted: redirect))?.state,
             signIns.expecting(state) != nil
         {
             return nil

@@ -19,8 +19,7 @@ enum Callbacks {
         checkPasted(input)
         var rest = input
         let head = head(&rest)
-        let filter = RequestFilter(path: path)
-        switch filter.outcome(of: head, port: port) {
+        switch head.outcome(at: path, port: port) {
         case .query(let query):
             checkDelivery(head)
             require(head.method == "GET", "a query comes by GET")
@@ -72,7 +71,7 @@ enum Callbacks {
     }
 
     private static func checkPasted(_ input: [UInt8]) {
-        guard let response = try? PastedRedirect.read(String(decoding: input, as: UTF8.self)) else { return }
+        guard let response = try? AuthorizationResponse(pasted: String(decoding: input, as: UTF8.self)) else { return }
         require("\(response)" == "<redacted>", "a response does not describe itself")
         check(response, from: nil, isBareCodeAllowed: true)
     }

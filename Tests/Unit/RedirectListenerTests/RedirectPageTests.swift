@@ -8,7 +8,7 @@ struct RedirectPageTests {
     @Test func `characters of HTML in a title, a text, an advice or a command are escaped`() {
         let evil = "\"><script>alert('x')</script>&amp;"
         let page = RedirectPage(.failure, title: evil, text: evil, advice: evil, command: Command(verbatim: evil))
-        let html = page.html(nonce: "0").text
+        let html = page.html(nonce: "0")
         #expect(!html.contains("<script") && !html.contains("'x'"))
         #expect(html.ranges(of: "&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;amp;").count == 5)
     }
@@ -37,7 +37,7 @@ struct RedirectPageTests {
 
     @Test(arguments: [RedirectPage.Mood.success, .notice, .failure])
     func `a page of each mood fits a telephone, follows the dark mode, and loads nothing`(mood: RedirectPage.Mood) {
-        let html = RedirectPage(mood, title: "T", text: "t").html(nonce: "0").text
+        let html = RedirectPage(mood, title: "T", text: "t").html(nonce: "0")
         #expect(html.hasPrefix("<!doctype html>"))
         #expect(html.contains("width=device-width") && html.contains("prefers-color-scheme: dark"))
         #expect(!html.contains("src=") && !html.contains("url(") && !html.contains("@import"))

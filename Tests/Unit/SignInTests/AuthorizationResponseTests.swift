@@ -122,17 +122,17 @@ import Testing
         let form = "error=access_denied&error_description=You%0Asaid%1B%5B31m+no&state=\(Samples.state)"
         let refusal = ErrorResponse(error: "access_denied", description: "You said [31m no")
         #expect(try verdict(form) == .error(refusal))
-        #expect(refusal.meaning == .denied)
+        #expect(refusal.failureKind == nil)
     }
 
     @Test(arguments: [
-        ("access_denied", ErrorResponse.Meaning.denied), ("user_cancelled_login", .denied),
-        ("temporarily_unavailable", .failed(.unavailable)), ("server_error", .failed(.unavailable)),
-        ("invalid_scope", .failed(.misconfigured)), ("unauthorized_client", .failed(.misconfigured)),
-        ("consent_required", .failed(.refused)), ("something_new", .failed(.refused)),
+        ("access_denied", SignInFailure.Kind?.none), ("user_cancelled_login", nil),
+        ("temporarily_unavailable", .unavailable), ("server_error", .unavailable),
+        ("invalid_scope", .misconfigured), ("unauthorized_client", .misconfigured),
+        ("consent_required", .refused), ("something_new", .refused),
     ])
-    func `an error means what its code says`(error: String, meaning: ErrorResponse.Meaning) {
-        #expect(ErrorResponse(error: error).meaning == meaning)
+    func `an error means what its code says`(error: String, kind: SignInFailure.Kind?) {
+        #expect(ErrorResponse(error: error).failureKind == kind)
     }
 
     @Test func `a provider's own name for the code is accepted, and no other`() throws {

@@ -15,7 +15,7 @@ import Testing
     ) throws -> AuthorizationVerdict {
         var expected = Samples.expectation(requiresIssuer: requiresIssuer, isCodeBound: isCodeBound)
         expected.path = path
-        return try PastedRedirect.read(text).verdict(against: expected)
+        return try AuthorizationResponse(pasted: text).verdict(against: expected)
     }
 
     private static let answer = "code=4/0Ab:c&state=\(SignInSamples.state)"
@@ -78,12 +78,12 @@ import Testing
 
     @Test(arguments: ["", " \n\t"])
     func `an empty text is not an answer`(text: String) {
-        #expect(throws: SignInFailure(.refused, "it is empty")) { try PastedRedirect.read(text) }
+        #expect(throws: SignInFailure(.refused, "it is empty")) { try AuthorizationResponse(pasted: text) }
     }
 
     @Test func `a too long text is not read`() {
         let text = String(repeating: "a", count: AuthorizationResponse.bytesMax + 1)
-        #expect(throws: SignInFailure(.refused, "it is longer than any answer")) { try PastedRedirect.read(text) }
+        #expect(throws: SignInFailure(.refused, "it is longer than any answer")) { try AuthorizationResponse(pasted: text) }
     }
 
     @Test func `a text that cannot be a code is not an answer`() throws {

@@ -218,25 +218,21 @@ struct DutyTests {
         )
     }
 
-    private func isRenewal(_ care: Registrations.Care?) -> Bool {
-        if case .renew? = care { true } else { false }
-    }
-
     @Test func `renewals have two places, and one without a place is checked again within a minute`() throws {
         var registrations = Registrations()
         let now = at(0).wall
         for other in [AccountID(1), AccountID(2)] {
-            #expect(isRenewal(registrations.careDue(for: try endingSecret(of: other), at: now)) == true)
+            #expect(registrations.isCareDue(for: try endingSecret(of: other), at: now) == true)
             registrations.beginRenewal(ClientRegistration(clientID: "app"), of: other)
         }
         let third = try endingSecret(of: account)
-        #expect((registrations.careDue(for: third, at: now) == nil) == true)
+        #expect(registrations.isCareDue(for: third, at: now) == false)
         registrations.endRenewal(of: AccountID(2))
-        #expect((registrations.careDue(for: third, at: now + .seconds(59)) == nil) == true)
-        #expect(isRenewal(registrations.careDue(for: third, at: now + .seconds(60))) == true)
+        #expect(registrations.isCareDue(for: third, at: now + .seconds(59)) == false)
+        #expect(registrations.isCareDue(for: third, at: now + .seconds(60)) == true)
         // Not while its renewal is in flight.
         let first = try endingSecret(of: AccountID(1))
-        #expect((registrations.careDue(for: first, at: now + .seconds(60)) == nil) == true)
+        #expect(registrations.isCareDue(for: first, at: now + .seconds(60)) == false)
     }
 
     @Test func `a secret that only a person can renew is announced, and again at half of the remaining time`()
@@ -245,12 +241,9 @@ struct DutyTests {
         var registrations = Registrations()
         let (account, now) = (try endingSecret(of: account, isManaged: false), at(0).wall)
         #expect(registrations.needsPerson(for: account, at: now))
-        guard case .tell? = registrations.careDue(for: account, at: now) else {
-            Issue.record("it is not told")
-            return
-        }
-        #expect((registrations.careDue(for: account, at: now + .seconds(43_199)) == nil) == true)
-        #expect((registrations.careDue(for: account, at: now + .seconds(43_200)) != nil) == true)
+        #expect(registrations.isCareDue(for: account, at: now) == true)
+        #expect(registrations.isCareDue(for: account, at: now + .seconds(43_199)) == false)
+        #expect(registrations.isCareDue(for: account, at: now + .seconds(43_200)) == true)
     }
 
     @Test func `a changed registration is used until it is stored`() {

@@ -234,62 +234,54 @@ struct ErrorResponse: Hashable, Sendable {
         self.description = FailureText.clean(description)
     }
 
-    /// What it means for the sign-in.
-    enum Meaning: Hashable, Sendable {
-        /// The person refused, or the server did so on their behalf.
-        case denied
-        case failed(SignInFailure.Kind)
-    }
-
     /// Whether the description begins with one of these codes, such as `AADB2C90118: The user has forgotten their
     /// password.`
     func begins(with codes: [String]) -> Bool {
-        guard case .denied = meaning, let description else { return false }
+        guard failureKind == nil, let description else { return false }
         return codes.contains { code in
             description.hasPrefix(code)
                 && description.dropFirst(code.count).first.map { !$0.isNumber && !$0.isLetter } ?? true
         }
     }
 
-    var meaning: Meaning {
+    /// What may help; nil if the person refused, or the server did so on their behalf.
+    var failureKind: SignInFailure.Kind? {
         switch error {
         // LinkedIn has its own codes for a person who cancels.
-        case "access_denied", "user_cancelled_login", "user_cancelled_authorize", "authorization_declined": .denied
-        case "server_error", "temporarily_unavailable": .failed(.unavailable)
+        case "access_denied", "user_cancelled_login", "user_cancelled_authorize", "authorization_declined": nil
+        case "server_error", "temporarily_unavailable": .unavailable
         case "invalid_request", "unauthorized_client", "unsupported_response_type", "invalid_scope", "invalid_target",
             "invalid_client", "invalid_request_uri", "invalid_request_object", "request_not_supported",
             "request_uri_not_supported", "registration_not_supported":
-            .failed(.misconfigured)
+            .misconfigured
         // login_required, consent_required, account_selection_required and everything else.
-        default: .failed(.refused)
+        default: .refused
         }
     }
 }
 
 /// Reads what a person copies from a browser, or what a desktop passes on for a URI scheme: the address, `code#state`
 /// as some pages show it, only the parameters, or only the code.
-enum PastedRedirect {
+extension AuthorizationResponse {
     /// Reads `text`. White space is dropped: terminals and mails break long lines, and an address contains none.
     ///
     /// - Throws: why it cannot be one of these.
-    static func read(_ text: String) throws(SignInFailure) -> AuthorizationResponse {
+    init(pasted text: String) throws(SignInFailure) {
         let bytes = DesktopAddress.unwrapped(text.utf8.filter { !($0 == 0x20 || (0x09...0x0d).contains($0)) })
         guard !bytes.isEmpty else { throw SignInFailure(.refused, "it is empty") }
-        guard bytes.count <= AuthorizationResponse.bytesMax else { throw .tooLong }
+        guard bytes.count <= Self.bytesMax else { throw .tooLong }
         let parts = bytes.split(separator: UInt8(ascii: "#"), maxSplits: 1, omittingEmptySubsequences: false)
         let (address, fragment) = (parts[0], parts.count > 1 ? parts[1] : [])
-        if isAddress(address) {
+        if Self.isAddress(address) {
             let query = address.firstIndex(of: UInt8(ascii: "?")).map { address[$0...].dropFirst() } ?? []
             // Servers put errors, and some of them all parameters, after the "#" (`response_mode=fragment`).
-            return try AuthorizationResponse(form: query.isEmpty ? fragment : query, path: path(of: address))
+            try self.init(form: query.isEmpty ? fragment : query, path: Self.path(of: address))
+        } else if address.contains(UInt8(ascii: "=")), address.contains(UInt8(ascii: "&")) || Self.hasName(address) {
+            try self.init(form: address)
+        } else {
+            let state = parts.count > 1 ? String(decoding: fragment, as: UTF8.self) : nil
+            self.init(code: String(decoding: address, as: UTF8.self), state: state)
         }
-        if address.contains(UInt8(ascii: "=")), address.contains(UInt8(ascii: "&")) || hasName(address) {
-            return try AuthorizationResponse(form: address)
-        }
-        return AuthorizationResponse(
-            code: String(decoding: address, as: UTF8.self),
-            state: parts.count > 1 ? String(decoding: fragment, as: UTF8.self) : nil
-        )
     }
 
     /// The part between the authority and the query; nil if there is no scheme.

@@ -258,10 +258,7 @@ struct SignInAttempt: Sendable {
 extension ErrorResponse {
     /// How this error ends a sign-in.
     fileprivate var end: SignInEnd {
-        switch meaning {
-        case .denied: .denied(self)
-        case .failed(let kind): .failed(SignInFailure(kind, self))
-        }
+        failureKind.map { .failed(SignInFailure($0, self)) } ?? .denied(self)
     }
 }
 

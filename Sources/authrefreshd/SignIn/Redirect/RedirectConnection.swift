@@ -40,7 +40,7 @@ final class RedirectConnection: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch (unwrapInboundIn(data), state) {
         case (.head(let head), .idle):
-            switch connections.filter.outcome(of: RequestHead(head), port: channel.localAddress?.port ?? 0) {
+            switch RequestHead(head).outcome(at: connections.path, port: channel.localAddress?.port ?? 0) {
             case .query(let query): delivery = Array(query.utf8)
             case .form: state = .form([])
             case .refused(let status): refuse(HTTPResponseStatus(statusCode: status))
@@ -58,7 +58,7 @@ final class RedirectConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        refuse(error is ByteBudget.Spent ? .payloadTooLarge : .badRequest)
+        refuse(error is ByteToMessageDecoderError.PayloadTooLargeError ? .payloadTooLarge : .badRequest)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -84,14 +84,16 @@ final class RedirectConnection: ChannelInboundHandler {
     private func send(_ page: RedirectPage, status: HTTPResponseStatus) {
         guard timeout != nil else { return }
         state = .answering
-        let html = page.html(nonce: PageNonce.make())
-        var headers = HTTPHeaders(PageNonce.headers(for: html))
+        // CSP Level 3 §7.1 recommends 128 bits.
+        let nonce = RandomText.text(bits: 128)
+        let html = page.html(nonce: nonce)
+        var headers = HTTPHeaders(RedirectPage.headers(for: html, nonce: nonce))
         // RFC 9110 §15.4.4: the browser follows with GET, whatever method it used here.
         if let location = page.location { headers.add(name: "Location", value: location) }
         let shown = page.location == nil ? status : .seeOther
         let head = HTTPResponseHead(version: .http1_1, status: shown, headers: headers)
         channel.write(HTTPServerResponsePart.head(head), promise: nil)
-        channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: html.text))), promise: nil)
+        channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: html))), promise: nil)
         let sent = channel.writeAndFlush(HTTPServerResponsePart.end(nil))
         // Only the output is closed. If everything were closed now and unread data were left, the kernel would discard
         // what the browser has not read yet.
@@ -112,7 +114,8 @@ final class RedirectConnection: ChannelInboundHandler {
 /// The connections of a listener. It is used only on the listener's event loop.
 final class RedirectConnections {
     let limits: RedirectLimits
-    let filter: RequestFilter
+    /// The only path that accepts deliveries.
+    let path: String
     let deliver: RedirectListener.Deliver
     private var open: [ObjectIdentifier: any Channel] = [:]
     /// The connections that have sent nothing yet, in the order in which they came.
@@ -120,9 +123,9 @@ final class RedirectConnections {
     private var waiting: Set<ObjectIdentifier> = []
     private var isFinished = false
 
-    init(limits: RedirectLimits, filter: RequestFilter, deliver: @escaping RedirectListener.Deliver) {
+    init(limits: RedirectLimits, path: String, deliver: @escaping RedirectListener.Deliver) {
         self.limits = limits
-        self.filter = filter
+        self.path = path
         self.deliver = deliver
     }
 
@@ -187,9 +190,6 @@ final class ByteBudget: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// The error for the handlers behind it if the limit is exceeded.
-    struct Spent: Error {}
-
     private var rest: Int
     private var begin: (() -> Void)?
 
@@ -204,7 +204,11 @@ final class ByteBudget: ChannelInboundHandler {
         begin = nil
         guard rest >= 0 else { return }
         rest -= unwrapInboundIn(data).readableBytes
-        if rest >= 0 { context.fireChannelRead(data) } else { context.fireErrorCaught(Spent()) }
+        if rest >= 0 {
+            context.fireChannelRead(data)
+        } else {
+            context.fireErrorCaught(ByteToMessageDecoderError.PayloadTooLargeError())
+        }
     }
 }
 

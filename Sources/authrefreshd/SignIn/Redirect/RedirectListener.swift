@@ -41,9 +41,8 @@ struct RedirectListener: Sendable {
         limits: RedirectLimits = RedirectLimits(),
         deliver: @escaping Deliver
     ) async throws(RedirectListenerError) -> RedirectListener {
-        let filter = RequestFilter(path: path)
         let connections = try? await loop.submit {
-            NIOLoopBound(RedirectConnections(limits: limits, filter: filter, deliver: deliver), eventLoop: loop)
+            NIOLoopBound(RedirectConnections(limits: limits, path: path, deliver: deliver), eventLoop: loop)
         }.get()
         guard let connections else { throw .cannotListen(port: port ?? 0, errno: ECANCELED) }
         for _ in 1..<attempts {

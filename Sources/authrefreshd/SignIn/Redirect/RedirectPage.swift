@@ -26,11 +26,11 @@ struct RedirectPage: Hashable, Sendable {
     }
 
     /// The page as HTML. The browser accepts its only style because of `nonce`.
-    func html(nonce: String) -> PageHTML {
+    func html(nonce: String) -> String {
         var body = "<h1>\(Self.escaped(title))</h1>\n<p>\(Self.escaped(text))</p>\n"
         if let advice { body += "<p>\(Self.escaped(advice))</p>\n" }
         if let command { body += "<pre><code>\(Self.escaped(command.text(by: .usual)))</code></pre>\n" }
-        let text = """
+        return """
             <!doctype html>
             <html lang="en">
             <head>
@@ -40,7 +40,7 @@ struct RedirectPage: Hashable, Sendable {
             <meta name="robots" content="noindex">
             <link rel="icon" href="data:,">
             <title>\(Self.escaped(title))</title>
-            <style nonce="\(nonce)">\(PageStyle.text)</style>
+            <style nonce="\(nonce)">\(Self.style)</style>
             </head>
             <body class="\(mood.name)">
             <main>
@@ -51,7 +51,6 @@ struct RedirectPage: Hashable, Sendable {
             </html>
 
             """
-        return PageHTML(text: text, nonce: nonce)
     }
 
     /// `text`, with all characters escaped that have a meaning in HTML.
@@ -96,15 +95,34 @@ extension RedirectPage.Mood {
     }
 }
 
-/// The HTML that is sent to a browser.
-struct PageHTML {
-    let text: String
-    let nonce: String
-}
+extension RedirectPage {
+    /// The headers of the page. Nothing is loaded, run, framed or stored, and no referrer is sent: the page's address
+    /// contains the code. The code is spent by now, and of no use without the verifier (RFC 9700 §2.1.1, §4.2.4).
+    ///
+    /// `sandbox` prevents the page from sending the browser elsewhere with `<meta http-equiv="refresh">`; no other
+    /// directive does. It excludes `Cross-Origin-Opener-Policy`: browsers show an error for a page that has both (HTML,
+    /// "navigation response").
+    static func headers(for html: String, nonce: String) -> [(String, String)] {
+        let policy = """
+            default-src 'none'; style-src 'nonce-\(nonce)'; img-src data:; base-uri 'none'; form-action 'none'; \
+            frame-ancestors 'none'; sandbox
+            """
+        return [
+            ("Content-Type", "text/html; charset=utf-8"),
+            ("Content-Length", String(html.utf8.count)),
+            ("Cache-Control", "no-store"),
+            ("Content-Security-Policy", policy),
+            ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Referrer-Policy", "no-referrer"),
+            ("X-DNS-Prefetch-Control", "off"),
+            ("X-Content-Type-Options", "nosniff"),
+            ("X-Frame-Options", "DENY"),
+            ("Connection", "close"),
+        ]
+    }
 
-/// The style of all pages: a card in the middle, light or dark like the desktop, for any width.
-enum PageStyle {
-    static let text = """
+    /// The style of all pages: a card in the middle, light or dark like the desktop, for any width.
+    private static let style = """
 
         :root { --paper: #f4f5f7; --card: #fff; --ink: #1c1f24; --soft: #5b6370; --line: #dfe2e7; --mood: #3867d6; }
         .success { --mood: #1a7f4b; } .failure { --mood: #b3372f; }
@@ -127,40 +145,4 @@ enum PageStyle {
           font-size: .875rem; }
 
         """
-}
-
-/// The number with which a page marks its style as its own, and the headers that belong to it.
-enum PageNonce {
-    /// A random number of 128 bits, as CSP Level 3 §7.1 recommends, in hexadecimal digits.
-    static func make() -> String {
-        (0..<2).map { _ in
-            let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
-    }
-
-    /// The headers of the page. Nothing is loaded, run, framed or stored, and no referrer is sent: the page's address
-    /// contains the code. The code is spent by now, and of no use without the verifier (RFC 9700 §2.1.1, §4.2.4).
-    ///
-    /// `sandbox` prevents the page from sending the browser elsewhere with `<meta http-equiv="refresh">`; no other
-    /// directive does. It excludes `Cross-Origin-Opener-Policy`: browsers show an error for a page that has both (HTML,
-    /// "navigation response").
-    static func headers(for html: PageHTML) -> [(String, String)] {
-        let policy = """
-            default-src 'none'; style-src 'nonce-\(html.nonce)'; img-src data:; base-uri 'none'; form-action 'none'; \
-            frame-ancestors 'none'; sandbox
-            """
-        return [
-            ("Content-Type", "text/html; charset=utf-8"),
-            ("Content-Length", String(html.text.utf8.count)),
-            ("Cache-Control", "no-store"),
-            ("Content-Security-Policy", policy),
-            ("Cross-Origin-Resource-Policy", "same-origin"),
-            ("Referrer-Policy", "no-referrer"),
-            ("X-DNS-Prefetch-Control", "off"),
-            ("X-Content-Type-Options", "nosniff"),
-            ("X-Frame-Options", "DENY"),
-            ("Connection", "close"),
-        ]
-    }
 }

@@ -13,12 +13,6 @@ struct RequestHead: Sendable {
     func values(of name: String) -> [String] {
         fields.filter { $0.name.lowercased() == name }.map(\.value)
     }
-}
-
-/// Decides whether a request may deliver an answer, without reading the answer.
-struct RequestFilter: Sendable {
-    /// The only path that accepts deliveries.
-    let path: String
 
     /// What a request is.
     enum Outcome: Equatable {
@@ -30,23 +24,27 @@ struct RequestFilter: Sendable {
         case refused(status: Int)
     }
 
-    /// - Parameter port: the listener's own port.
-    func outcome(of head: RequestHead, port: Int) -> Outcome {
+    /// Decides whether the request may deliver an answer, without reading the answer.
+    ///
+    /// - Parameters:
+    ///   - path: the only path that accepts deliveries.
+    ///   - port: the listener's own port.
+    func outcome(at path: String, port: Int) -> Outcome {
         // A page of another site may have made its own name resolve to 127.0.0.1 (DNS rebinding). The browser then
         // sends that name.
-        let hosts = head.values(of: "host")
+        let hosts = values(of: "host")
         guard hosts.count == 1, let host = hosts.first, isOurs(host, port: port) else { return .refused(status: 421) }
-        let target = head.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let target = self.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard target.first.map(String.init) == path else { return .refused(status: 404) }
         // A request that a page makes in the background does not come from a person who was sent back. Browsers that do
         // not send the header are accepted.
-        if let destination = head.values(of: "sec-fetch-dest").first, destination != "document" {
+        if let destination = values(of: "sec-fetch-dest").first, destination != "document" {
             return .refused(status: 403)
         }
-        switch head.method {
+        switch method {
         case "GET": return .query(target.count > 1 ? target[1] : "")
         // OAuth 2.0 Form Post Response Mode §2.
-        case "POST": return isForm(head) ? .form : .refused(status: 415)
+        case "POST": return isForm ? .form : .refused(status: 415)
         default: return .refused(status: 405)
         }
     }
@@ -55,20 +53,12 @@ struct RequestFilter: Sendable {
         // RFC 9110 §7.2: without a port, the scheme's port is meant.
         let host = host.lowercased()
         let end = ":\(port)"
-        guard host.hasSuffix(end) else { return port == 80 && RedirectHost.isListener(host) }
-        return RedirectHost.isListener(host.dropLast(end.count))
+        guard host.hasSuffix(end) else { return port == 80 && LoopbackURI.isListener(host) }
+        return LoopbackURI.isListener(host.dropLast(end.count))
     }
 
-    private func isForm(_ head: RequestHead) -> Bool {
-        let type = head.values(of: "content-type").first?.split(separator: ";").first
+    private var isForm: Bool {
+        let type = values(of: "content-type").first?.split(separator: ";").first
         return type?.lowercased() == "application/x-www-form-urlencoded"
-    }
-}
-
-/// The hosts in redirect URIs that lead to the redirect listener (RFC 8252 §7.3). It listens on 127.0.0.1 and `[::1]`.
-enum RedirectHost {
-    /// Whether `host`, in lower case and without a port, leads to the listener.
-    static func isListener(_ host: some StringProtocol) -> Bool {
-        host == "127.0.0.1" || host == "localhost" || IPv6Address(host: host) == .loopback
     }
 }
