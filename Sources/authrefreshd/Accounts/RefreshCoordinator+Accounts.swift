@@ -8,14 +8,21 @@ extension RefreshCoordinator {
     ///
     /// - Throws: `StoreError.nameTaken` if the name exists.
     func add(_ new: NewAccount, grant: RefreshToken?) throws(StoreError) -> AccountSnapshot {
+        let arrival = grant.map { QueuedEvent(importing: $0, for: new.account.id) }
         let now = timebase.now()
+        let record = try add(new, having: arrival, at: now)
+        wake()
+        return snapshot(of: record, at: now)
+    }
+
+    /// Adds an account, with the grant in `arrival` if there is one, and tells everybody.
+    func add(_ new: NewAccount, having arrival: QueuedEvent?, at now: Moment) throws(StoreError) -> Record {
         let policy = settings.policy(of: new.account)
-        let (record, changes) = try scheduler.add(new, grant: grant, policy: policy, at: now)
+        let (record, changes) = try scheduler.add(new, having: arrival, policy: policy, at: now)
         announce(.added, of: record, at: now)
         for change in changes { announce(.changed(change), of: record, at: now) }
         statusChanged()
-        wake()
-        return snapshot(of: record, at: now)
+        return record
     }
 
     /// Changes an account's settings.
@@ -82,7 +89,7 @@ extension RefreshCoordinator {
         var prepared = roster
         prepared.added = []
         for new in roster.added {
-            prepared.added.append(scheduler.prepared(new, policy: settings.policy(of: new.account), at: now))
+            prepared.added.append(scheduler.prepared(new, policy: settings.policy(of: new.account), at: now).new)
         }
         var gone: [AccountEntry] = []
         for account in roster.removed { gone += [try records.entry(of: account)].compactMap(\.self) }
@@ -118,13 +125,7 @@ extension RefreshCoordinator {
 
     /// Replaces an account's grant by an imported one, together with its settings.
     func replaceGrant(_ grant: RefreshToken, for account: AccountID, by change: SettingsChange?) throws(StoreError) {
-        let arrival = QueuedEvent(
-            account: account,
-            event: .grant(.imported(refreshTokenLifetime: nil)),
-            tokens: StoredTokens(refreshToken: grant, imported: grant),
-            settings: change
-        )
-        try decideNow(arrival, at: timebase.now())
+        try decideNow(QueuedEvent(importing: grant, for: account, by: change), at: timebase.now())
         wake()
     }
 
@@ -207,6 +208,13 @@ extension QueuedEvent {
     init(_ change: SettingsChange, of account: Account) {
         let asksAnew = !change.applied(to: account).asksToRefresh(like: account)
         self.init(account: account.id, event: .owner(.accountUpdated(asksAnew: asksAnew)), settings: change)
+    }
+
+    /// An imported grant, together with settings for it.
+    fileprivate init(importing grant: RefreshToken, for account: AccountID, by change: SettingsChange? = nil) {
+        let tokens = StoredTokens(refreshToken: grant, imported: grant)
+        let event = Event.grant(.imported(refreshTokenLifetime: nil))
+        self.init(account: account, event: event, tokens: tokens, settings: change)
     }
 }
 

@@ -8,7 +8,12 @@ internal import RefreshCore
 struct Callers {
     private var wishes: [AccountID: [Wish]] = [:]
     private var lastNumber = 0
-    private var targetFailures = TokenTargetFailures()
+    /// The servers' last refusals of token targets. A script in a loop gets the same answer without new requests.
+    private var targetFailures: [RequestedToken: (failure: RefreshFailure, at: Moment)] = [:]
+
+    /// The most refusals that are kept, for all accounts together: some hundred kilobytes. If there is one more, all
+    /// are forgotten, and each of them then costs one more request.
+    private static let targetFailuresMax = 1_000
 
     /// The accounts that callers wait for.
     var accounts: [AccountID] { wishes.keys.filter(isAwaited) }
@@ -200,10 +205,10 @@ struct Callers {
             // Nothing was sent yet.
             if case .answer(.leaseReturned) = event { return nil }
             if wish.standing != .decided, !event.isAnswer { return nil }
-            if let target,
-                let failure = targetFailures.failure(of: target, for: snapshot.account.id, since: waiter.since)
+            if let target, let known = targetFailures[RequestedToken(account: snapshot.account.id, target: target)],
+                waiter.since.elapsed(since: known.at) == .zero
             {
-                return .targetFailed(failure, snapshot)
+                return .targetFailed(known.failure, snapshot)
             }
             // The next attempt follows at once.
             if snapshot.state.isRefreshable, waiter.isLeftWanting(by: accessToken, at: snapshot.at) { return nil }
@@ -226,12 +231,23 @@ struct Callers {
 
     /// Takes note of a change of an account.
     mutating func note(_ change: AccountChange, of account: AccountID, at now: Moment) {
-        targetFailures.note(change, of: account, at: now)
+        switch change {
+        case .targetFailed(let target, let failure):
+            if targetFailures.count >= Self.targetFailuresMax { targetFailures = [:] }
+            targetFailures[RequestedToken(account: account, target: target)] = (failure, now)
+        case .targetRefreshed(let target):
+            targetFailures[RequestedToken(account: account, target: target)] = nil
+        case .grantImported, .signedIn, .accessTokenObtained, .signedOut, .signedOutByItself:
+            forgetFailures(of: account)
+        case .tokenRefreshed, .refreshFailed, .misconfigured, .interactionRequired, .interactionStillRequired,
+            .refreshTokenExpiring, .signOutNear, .staleAnswerDropped, .parked, .unparked:
+            break
+        }
     }
 
     /// Forgets the refusals for an account that has changed.
     mutating func forgetFailures(of account: AccountID) {
-        targetFailures.forget(account)
+        targetFailures = targetFailures.filter { $0.key.account != account }
     }
 
     /// The answer for callers who ask for `target` at `now` without a new request, and how long it applies; nil if the
@@ -239,7 +255,9 @@ struct Callers {
     func standingFailure(of target: TokenTarget, for account: AccountID, at now: Moment) -> (
         failure: RefreshFailure, Duration
     )? {
-        targetFailures.standing(of: target, for: account, at: now)
+        guard let known = targetFailures[RequestedToken(account: account, target: target)] else { return nil }
+        let rest = BackOffRule.targetRefusal(after: known.failure) - now.elapsed(since: known.at)
+        return rest > .zero ? (known.failure, rest) : nil
     }
 }
 
@@ -288,55 +306,5 @@ extension Event {
         if case .demand(.accessTokenRejected) = self { return true }
         if case .demand(.targetRejected) = self { return true }
         return false
-    }
-}
-
-/// The servers' last refusals of token targets. A script in a loop gets the same answer without new requests.
-struct TokenTargetFailures {
-    /// The most refusals that are kept, for all accounts together: some hundred kilobytes. If there is one more, all
-    /// are forgotten, and each of them then costs one more request.
-    static let maximum = 1_000
-
-    private struct Key: Hashable {
-        let account: AccountID
-        let target: TokenTarget
-    }
-
-    private var failures: [Key: (failure: RefreshFailure, at: Moment)] = [:]
-
-    /// The refusal at `since` or later; nil if there was none.
-    func failure(of target: TokenTarget, for account: AccountID, since: Moment) -> RefreshFailure? {
-        guard let known = failures[Key(account: account, target: target)] else { return nil }
-        return since.elapsed(since: known.at) == .zero ? known.failure : nil
-    }
-
-    /// The answer for callers at `now`, and how long it applies; nil if the server has to be asked.
-    func standing(of target: TokenTarget, for account: AccountID, at now: Moment) -> (
-        failure: RefreshFailure, Duration
-    )? {
-        guard let known = failures[Key(account: account, target: target)] else { return nil }
-        let rest = BackOffRule.targetRefusal(after: known.failure) - now.elapsed(since: known.at)
-        return rest > .zero ? (known.failure, rest) : nil
-    }
-
-    /// Takes note of a change of an account.
-    mutating func note(_ change: AccountChange, of account: AccountID, at now: Moment) {
-        switch change {
-        case .targetFailed(let target, let failure):
-            if failures.count >= Self.maximum { failures = [:] }
-            failures[Key(account: account, target: target)] = (failure, now)
-        case .targetRefreshed(let target):
-            failures[Key(account: account, target: target)] = nil
-        case .grantImported, .signedIn, .accessTokenObtained, .signedOut, .signedOutByItself:
-            forget(account)
-        case .tokenRefreshed, .refreshFailed, .misconfigured, .interactionRequired, .interactionStillRequired,
-            .refreshTokenExpiring, .signOutNear, .staleAnswerDropped, .parked, .unparked:
-            break
-        }
-    }
-
-    /// Forgets the refusals for an account that has changed.
-    mutating func forget(_ account: AccountID) {
-        failures = failures.filter { $0.key.account != account }
     }
 }

@@ -56,19 +56,13 @@ struct Waiter {
 
     /// Whether it waits for a token, and not only for the end of an attempt.
     var isForToken: Bool {
-        switch purpose {
-        case .token: true
-        case .attempt, .parking: false
-        }
+        if case .token = purpose { true } else { false }
     }
 
     /// Whether it wants a token and the new one with these times has already expired, because the machine slept while
     /// the answer was on its way.
     func isLeftWanting(by accessToken: AccessTokenTimes?, at now: Moment) -> Bool {
-        switch purpose {
-        case .token: accessToken?.remaining(at: now) == .zero
-        case .attempt, .parking: false
-        }
+        isForToken && accessToken?.remaining(at: now) == .zero
     }
 
     func remaining(at now: Moment) -> Duration {
@@ -99,20 +93,16 @@ enum WaitOutcome: Sendable {
 extension WaitOutcome {
     /// The account's request has exceeded its time limit, and its answer is still awaited.
     static func overdue(_ snapshot: AccountSnapshot) -> WaitOutcome {
-        let complaint = Complaint(
-            .noTokenNow(of: snapshot.account.name.text),
-            "the server has not answered yet; the daemon still waits for its answer"
-        )
-        return .notNow(complaint, snapshot)
+        .notNow("the server has not answered yet; the daemon still waits for its answer", snapshot)
     }
 
     /// The machine has no route to the account's issuer.
     static func offline(_ snapshot: AccountSnapshot) -> WaitOutcome {
-        let complaint = Complaint(
-            .noTokenNow(of: snapshot.account.name.text),
-            "there is no network; the daemon tries again when there is one"
-        )
-        return .notNow(complaint, snapshot)
+        .notNow("there is no network; the daemon tries again when there is one", snapshot)
+    }
+
+    private static func notNow(_ reason: String, _ snapshot: AccountSnapshot) -> WaitOutcome {
+        .notNow(Complaint(.noTokenNow(of: snapshot.account.name.text), reason), snapshot)
     }
 
     /// Nothing can be sent for the account now.

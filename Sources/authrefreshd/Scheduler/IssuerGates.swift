@@ -249,13 +249,7 @@ struct RequestThrottle {
     /// The shortest time between two requests for the same token that callers cause.
     static let interval = RefreshRule.shortestInterval
 
-    /// A requested token: a token target, or the account's default token if that is nil.
-    private struct Token: Hashable {
-        let account: AccountID
-        let target: TokenTarget?
-    }
-
-    private var lastAsked: [Token: Moment] = [:]
+    private var lastAsked: [RequestedToken: Moment] = [:]
     /// How many tokens are stored before old ones are removed.
     private var crowd = 64
 
@@ -265,13 +259,13 @@ struct RequestThrottle {
             lastAsked = lastAsked.filter { Self.rest(since: $0.value, at: now) > .zero }
             crowd = max(64, 2 * lastAsked.count)
         }
-        lastAsked[Token(account: account, target: target)] = now
+        lastAsked[RequestedToken(account: account, target: target)] = now
     }
 
     /// How long the request for an arrival has to wait; zero if nobody asked for the same token within the last second.
     func rest(of arrival: QueuedEvent, at now: Moment) -> Duration {
         guard arrival.event.isPaced,
-            let last = lastAsked[Token(account: arrival.account, target: arrival.event.target)]
+            let last = lastAsked[RequestedToken(account: arrival.account, target: arrival.event.target)]
         else { return .zero }
         return Self.rest(since: last, at: now)
     }
@@ -279,6 +273,13 @@ struct RequestThrottle {
     private static func rest(since last: Moment, at now: Moment) -> Duration {
         max(interval - now.elapsed(since: last), .zero)
     }
+}
+
+/// A token that callers ask for.
+struct RequestedToken: Hashable {
+    let account: AccountID
+    /// Nil for the account's default token.
+    let target: TokenTarget?
 }
 
 /// How much is done in one turn of work that shares the coordinator's queue with callers and refreshes.

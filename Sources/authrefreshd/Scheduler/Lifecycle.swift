@@ -5,26 +5,14 @@ internal import Varlink
 /// done.
 struct Lifecycle {
     /// Sign-outs, registrations, proofs of grants, and questions about a token's lifetime.
-    private var serverCalls = Shares(capacity: CallerLimits.serverCallsMax)
+    var serverCalls = Shares(capacity: CallerLimits.serverCallsMax)
     /// Running diagnoses. The end does not wait for them.
-    private var diagnoses = Shares(capacity: CallerLimits.diagnosesMax)
+    var diagnoses = Shares(capacity: CallerLimits.diagnosesMax)
     /// Resumed as soon as all work has ended.
     private var stopped: CheckedContinuation<Void, Never>?
     private(set) var isStopping = false
     /// Whether the store is closed, so that no more calls can be answered.
     private(set) var isOver = false
-
-    var hasServerCalls: Bool { !serverCalls.isEmpty }
-
-    /// Begins a server call of `process`; if there are too many, returns who has the most.
-    mutating func beginServerCall(of process: Int32) -> Shares.Crowding? { serverCalls.take(for: process) }
-
-    mutating func endServerCall(of process: Int32) { serverCalls.count(-1, for: process) }
-
-    /// Begins a diagnosis of `process`; if there are too many, returns who has the most.
-    mutating func beginDiagnosis(of process: Int32) -> Shares.Crowding? { diagnoses.take(for: process) }
-
-    mutating func endDiagnosis(of process: Int32) { diagnoses.count(-1, for: process) }
 
     /// Allows nothing new from now on.
     mutating func stop() { isStopping = true }

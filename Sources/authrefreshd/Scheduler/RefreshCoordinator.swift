@@ -227,10 +227,10 @@ actor RefreshCoordinator {
         _ call: @escaping @Sendable (isolated RefreshCoordinator) async -> Void
     ) -> Shares.Crowding? {
         let process = process ?? getpid()
-        if let crowding = lifecycle.beginServerCall(of: process) { return crowding }
+        if let crowding = lifecycle.serverCalls.take(for: process) { return crowding }
         Task {
             await call(self)
-            lifecycle.endServerCall(of: process)
+            lifecycle.serverCalls.count(-1, for: process)
             wake()
         }
         return nil
@@ -238,7 +238,7 @@ actor RefreshCoordinator {
 
     /// Records the end of a diagnosis of `process`.
     func diagnosisEnded(of process: Int32) {
-        lifecycle.endDiagnosis(of: process)
+        lifecycle.diagnoses.count(-1, for: process)
     }
 
     // MARK: Turns

@@ -129,64 +129,37 @@ final class Scheduler {
 
     // MARK: The schedule
 
-    /// Adds an account. If it has a grant or is a service account, its first refresh is due at once.
+    /// Adds an account, with the grant in `arrival` if there is one, in one commit. The first refresh of an imported grant
+    /// or of a service account is due at once.
     ///
-    /// - Returns: the stored account, and the announcement about its grant.
+    /// - Returns: the stored account, and the announcements about its grant.
     /// - Throws: `StoreError.nameTaken` if the name exists.
     func add(
         _ new: NewAccount,
-        grant: RefreshToken?,
+        having arrival: QueuedEvent?,
         policy: RefreshPolicy,
         at now: Moment
     ) throws(StoreError) -> (Record, [AccountChange]) {
-        let event = grant.map { _ in Event.grant(.imported(refreshTokenLifetime: nil)) }
-        let tokens = grant.map { StoredTokens(refreshToken: $0, imported: $0) }
-        return try add(new, after: event, with: tokens, policy: policy, at: now)
-    }
-
-    /// An account without a grant, in the state in which it is added.
-    func prepared(_ new: NewAccount, policy: RefreshPolicy, at now: Moment) -> NewAccount {
-        prepared(new, after: nil, with: nil, policy: policy, at: now).new
-    }
-
-    /// Adds an account with the result of its sign-in, in one commit.
-    func add(
-        _ new: NewAccount,
-        having arrival: QueuedEvent,
-        policy: RefreshPolicy,
-        at now: Moment
-    ) throws(StoreError) -> (Record, [AccountChange]) {
-        var new = new
-        new.grantFacts = arrival.grantFacts
-        if let learned = arrival.learnedEncoding { new.basicCredentialEncoding = learned }
-        return try add(new, after: arrival.event, with: arrival.tokens, policy: policy, at: now)
-    }
-
-    private func add(
-        _ new: NewAccount,
-        after event: Event?,
-        with tokens: StoredTokens?,
-        policy: RefreshPolicy,
-        at now: Moment
-    ) throws(StoreError) -> (Record, [AccountChange]) {
-        let (new, changes) = prepared(new, after: event, with: tokens, policy: policy, at: now)
+        let (new, changes) = prepared(new, having: arrival, policy: policy, at: now)
         return (try records.add(new), changes)
     }
 
-    private func prepared(
+    /// A new account in the state in which it is added, and the announcements about its grant.
+    func prepared(
         _ new: NewAccount,
-        after event: Event?,
-        with tokens: StoredTokens?,
+        having arrival: QueuedEvent? = nil,
         policy: RefreshPolicy,
         at now: Moment
     ) -> (new: NewAccount, changes: [AccountChange]) {
         let state = new.registration.serviceGrant == nil ? RefreshState.unused : .service(at: now)
         var machine = RefreshMachine(state: state, policy: policy)
-        let effects = event.map { machine.handle($0, at: now, jitter: timebase.jitter()) } ?? []
+        let effects = arrival.map { machine.handle($0.event, at: now, jitter: timebase.jitter()) } ?? []
         var new = new
         new.createdAt = now.wall
         new.state = machine.state
-        new.tokens = tokens
+        new.tokens = arrival?.tokens
+        if let arrival { new.grantFacts = arrival.grantFacts }
+        if let learned = arrival?.learnedEncoding { new.basicCredentialEncoding = learned }
         return (new, effects.compactMap { if case .publish(let change) = $0 { change } else { nil } })
     }
 

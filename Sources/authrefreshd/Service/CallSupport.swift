@@ -101,7 +101,7 @@ extension RefreshCoordinator {
     /// - Throws: `LimitExceeded` if too many are under way.
     func beginDiagnosis(for responder: VarlinkResponder) throws(VarlinkError) -> Int32 {
         let process = responder.peer.pid
-        guard let crowding = lifecycle.beginDiagnosis(of: process) else { return process }
+        guard let crowding = lifecycle.diagnoses.take(for: process) else { return process }
         throw refusal(of: process, .diagnoses, crowding)
     }
 }

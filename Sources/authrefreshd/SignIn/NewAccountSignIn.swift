@@ -33,11 +33,7 @@ extension RefreshCoordinator {
         do throws(StoreError) {
             let other = try account(ofSamePersonAs: signIn)
             let new = NewAccount(signIn.account, createdAt: now.wall)
-            let policy = settings.policy(of: signIn.account)
-            let (record, changes) = try scheduler.add(new, having: arrival, policy: policy, at: now)
-            announce(.added, of: record, at: now)
-            for change in changes { announce(.changed(change), of: record, at: now) }
-            statusChanged()
+            let record = try add(new, having: arrival, at: now)
             signIns.added(signIn.id, as: record.account, samePersonAs: other)
             tellSignIn(.stored, of: record.account.id, at: now)
         } catch {

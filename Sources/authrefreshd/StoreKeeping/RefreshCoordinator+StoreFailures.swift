@@ -39,7 +39,7 @@ extension RefreshCoordinator {
     /// that store. Nil if there is no reason, or if something would be lost: the open store has no name any more, or
     /// something is under way or not stored.
     var reasonToStartAnew: StoreError? {
-        guard !isStopping, case .replaced = trouble?.error, store.hasName, !lifecycle.hasServerCalls, isIdle
+        guard !isStopping, case .replaced = trouble?.error, store.hasName, lifecycle.serverCalls.isEmpty, isIdle
         else { return nil }
         do throws(StoreError) {
             try store.checkPlace()

@@ -157,7 +157,7 @@ struct ClientSecretCareTests {
                 coordinator.registrations.beginRenewal(account.registration, of: other)
             }
             coordinator.renewClientSecretIfDue(of: account.id)
-            #expect(!coordinator.lifecycle.hasServerCalls)
+            #expect(coordinator.lifecycle.serverCalls.isEmpty)
             let soon = coordinator.timebase.now().wall + .seconds(61)
             #expect(coordinator.registrations.nextLook(at: account.id).map { $0 < soon } == true)
             for other in [AccountID(71), AccountID(72)] { coordinator.registrations.endRenewal(of: other) }
@@ -178,7 +178,7 @@ struct ClientSecretCareTests {
             coordinator.lifecycle.stop()
             coordinator.renewClientSecretIfDue(of: account.id)
             coordinator.lifecycle = running
-            #expect(!coordinator.lifecycle.hasServerCalls)
+            #expect(coordinator.lifecycle.serverCalls.isEmpty)
             #expect(coordinator.registrations.nextLook(at: account.id) == nil)
         }
         await rig.stop()

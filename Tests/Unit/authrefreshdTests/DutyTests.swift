@@ -306,12 +306,12 @@ struct DutyTests {
 
     @Test func `the end waits for server calls and other work, and comes once`() async {
         var lifecycle = Lifecycle()
-        #expect((lifecycle.beginServerCall(of: 1) == nil) == true)
+        #expect((lifecycle.serverCalls.take(for: 1) == nil) == true)
         lifecycle.stop()
         await withCheckedContinuation { (stopped: CheckedContinuation<Void, Never>) in
             lifecycle.waitForEnd(stopped)
             #expect((lifecycle.end(ifIdle: true) == nil) == true)
-            lifecycle.endServerCall(of: 1)
+            lifecycle.serverCalls.count(-1, for: 1)
             #expect((lifecycle.end(ifIdle: false) == nil) == true)
             #expect(!lifecycle.isOver)
             let ended = lifecycle.end(ifIdle: true)
