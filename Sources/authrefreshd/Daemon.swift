@@ -84,9 +84,8 @@ struct Daemon {
             crashMark: CrashMark(in: paths.stateDirectory),
             configurationError: configurationError
         )
-        let machine = HostWatch(coordinator: coordinator, changeLog: parts.changeLog)
         do throws(ProgramError) {
-            try await begin(coordinator, machine, parts.manager, happened)
+            try await begin(coordinator, parts.manager, happened)
             await parts.router.open(coordinator)
             if !parts.isServing { try await start(parts.server) }
         } catch {
@@ -133,13 +132,12 @@ struct Daemon {
 
     private func begin(
         _ coordinator: RefreshCoordinator,
-        _ machine: HostWatch,
         _ manager: ServiceManagerLink,
         _ happened: AsyncStream<DaemonEvent>.Continuation
     ) async throws(ProgramError) {
         do {
             try await coordinator.start(
-                watching: machine,
+                watchesMachine: true,
                 onStatusChange: manager.statusChanged(of: coordinator),
                 onStoreReplaced: { happened.yield(.storeReplaced($0)) }
             )

@@ -7,12 +7,6 @@ internal import RefreshCore
 /// issuer's gate, because the other account may need that place. When that account has its token, the lease is
 /// returned, and the request starts again at the gate.
 extension RefreshCoordinator {
-    var sourceAccounts: SourceAccounts {
-        SourceAccounts(records: records) { (id: AccountID) throws(StoreError) in
-            try self.store.entry(id).map { self.shown($0, at: self.timebase.now()) }
-        }
-    }
-
     /// How long until the first of the accounts signs out by itself that the tokens of `account` are derived from; zero if
     /// a clock says that its time is over, nil if all stay signed in.
     func timeToSignOut(ofSourcesOf account: Account, at now: Moment) -> Duration? {
@@ -56,7 +50,7 @@ extension RefreshCoordinator {
     func wakeAccountsLackingSource() throws(StoreError) {
         for id in try store.lackingSource() {
             // A damaged account has its own state.
-            guard let account = try? store.record(id)?.account, sourceAccounts.haveTokens(for: account) else {
+            guard let account = try? store.record(id)?.account, sourcesHaveTokens(for: account) else {
                 continue
             }
             submit(.source(.changed), for: id)

@@ -6,50 +6,43 @@ internal import RefreshCore
 internal import Systemd
 
 /// The accounts from whose tokens others are derived (RFC 8693), in their current state.
-struct SourceAccounts {
-    /// Whether the tokens for a derivation are available.
-    enum Answer {
-        /// The tokens to exchange (nil for grants that exchange nothing), and the programs to check before they are
-        /// sent.
-        case ready(TokenExchange?, programs: [ListedProgram])
-        /// This account has to get a token first.
-        case awaited(AccountSnapshot)
-        case failed(RefreshFailure)
-    }
-
-    let records: AccountRecords
-    /// Finds the account with this number; nil if there is none.
-    let find: (AccountID) throws(StoreError) -> ShownAccount?
-
+extension RefreshCoordinator {
     /// The source account, by its number. An account added later under the same name is a different one. Nil if it was
     /// removed.
-    func account(behind source: SourceToken) throws(StoreError) -> ShownAccount? {
-        guard let id = source.id else { return nil }
-        return try find(id)
+    func shownAccount(behind source: SourceToken) throws(StoreError) -> ShownAccount? {
+        guard let id = source.id, let entry = try store.entry(id) else { return nil }
+        return shown(entry, at: timebase.now())
     }
 
-    /// The tokens of other accounts that a request by `grant` for `account` needs.
-    func exchange(of grant: ServiceGrant, for account: Account) -> Answer {
-        guard let terms = grant.exchange else { return .ready(nil, programs: []) }
-        do throws(RefreshFailure) {
-            var programs: [ListedProgram] = []
-            let subject = try whole(terms.subject, setUpBy: terms.deriver, &programs)
-            guard subject.holdsAccessToken(for: nil) else { return .awaited(subject) }
-            var exchange = TokenExchange(
-                subjectToken: try token(terms.subject, of: subject, for: account),
-                subjectTokenType: terms.subject.type
-            )
-            if let source = terms.actor {
-                let actor = try whole(source, setUpBy: terms.deriver, &programs)
-                guard actor.holdsAccessToken(for: nil) else { return .awaited(actor) }
-                exchange.actorToken = try token(source, of: actor, for: account)
-                exchange.actorTokenType = source.type
+    /// The request by `grant` for a token of `account`, with the tokens of other accounts that it exchanges, and the
+    /// programs to check before they are sent.
+    func request(
+        by grant: ServiceGrant,
+        for account: Account,
+        _ target: TokenTarget?,
+        as asking: RequestingClient
+    ) -> TokenRequest.Draft {
+        var (exchange, programs) = (TokenExchange?.none, [ListedProgram]())
+        if let terms = grant.exchange {
+            do throws(RefreshFailure) {
+                let subject = try whole(terms.subject, setUpBy: terms.deriver, &programs)
+                guard subject.holdsAccessToken(for: nil) else { return .awaited(subject) }
+                let subjectToken = try token(terms.subject, of: subject, for: account)
+                var tokens = TokenExchange(subjectToken: subjectToken, subjectTokenType: terms.subject.type)
+                if let source = terms.actor {
+                    let actor = try whole(source, setUpBy: terms.deriver, &programs)
+                    guard actor.holdsAccessToken(for: nil) else { return .awaited(actor) }
+                    tokens.actorToken = try token(source, of: actor, for: account)
+                    tokens.actorTokenType = source.type
+                }
+                tokens.requestedTokenType = terms.requestedType
+                exchange = tokens
+            } catch {
+                return .failed(error)
             }
-            exchange.requestedTokenType = terms.requestedType
-            return .ready(exchange, programs: programs)
-        } catch {
-            return .failed(error)
         }
+        let request = ServiceTokenRequest(client: asking, grant: grant, target: target, exchange: exchange)
+        return .ready(.obtain(request, afterLookingAt: programs))
     }
 
     /// The source account, if it is there and can be read.
@@ -62,7 +55,7 @@ struct SourceAccounts {
     ) throws(RefreshFailure) -> AccountSnapshot {
         let found: ShownAccount?
         do throws(StoreError) {
-            found = try self.account(behind: source)
+            found = try shownAccount(behind: source)
         } catch {
             throw RefreshFailure(.unavailable, detail: FailureDetail(summary: error.description))
         }
@@ -115,14 +108,14 @@ struct SourceAccounts {
     ///
     /// The state of the other account does not change. Otherwise, anybody who may use this account could disable the
     /// other one.
-    func lacking(for account: Account, after failure: RefreshFailure) -> RefreshFailure? {
+    func sourceLacking(for derived: Account, after failure: RefreshFailure) -> RefreshFailure? {
         // RFC 8693 §2.2.2 uses `invalid_request` for an invalid token; some servers are more specific.
         let words = ["invalid_request", "invalid_grant", "invalid_token"]
-        guard let terms = account.registration.serviceGrant?.exchange,
+        guard let terms = derived.registration.serviceGrant?.exchange,
             failure.detail.oauthError.map({ words.contains($0.lowercased()) }) == true
         else { return nil }
         for source in terms.sources {
-            guard case .whole(let snapshot)? = try? self.account(behind: source) else { continue }
+            guard case .whole(let snapshot)? = try? shownAccount(behind: source) else { continue }
             if snapshot.shown == .interactionRequired {
                 return RefreshFailure(.userRequired, derivedFrom: source.account, which: "needs a sign-in")
             }
@@ -130,10 +123,10 @@ struct SourceAccounts {
         return nil
     }
 
-    /// Whether all source accounts of `account` have tokens now.
-    func haveTokens(for account: Account) -> Bool {
-        (account.registration.serviceGrant?.exchange?.sources ?? []).allSatisfy { source in
-            guard case .whole(let found)? = try? self.account(behind: source) else { return false }
+    /// Whether all source accounts of `derived` have tokens now.
+    func sourcesHaveTokens(for derived: Account) -> Bool {
+        (derived.registration.serviceGrant?.exchange?.sources ?? []).allSatisfy { source in
+            guard case .whole(let found)? = try? shownAccount(behind: source) else { return false }
             return found.holdsAccessToken(for: nil)
         }
     }

@@ -1,8 +1,4 @@
 internal import AccountStorage
-internal import AuthRefreshInterface
-internal import Dispatch
-internal import Logging
-internal import OAuthClient
 internal import RefreshCore
 internal import Systemd
 
@@ -49,61 +45,31 @@ struct HostState {
         watches = []
     }
 
-    // MARK: Events of the machine
-
-    enum Event: Sendable {
-        /// The wall clock was stepped or the machine slept. The kernel reports both in the same way.
-        case clockStepped
-        /// logind announces that the machine is about to sleep. Requests under way delay the sleep for a moment. New
-        /// ones should not start, because their token could be spent and the answer lost.
-        case sleepBegins
-        /// logind reports that the machine has resumed.
-        case resumed
-        /// The connection to the system bus is lost.
-        case sleepWatchLost
-        /// The first route came up, or the last one was lost.
-        case routeChanged(isOnline: Bool)
-        /// The routes lead into another network.
-        case otherNetwork
-    }
-
-    /// What the daemon has to do.
-    enum Consequence {
-        /// Handle a sleep: deadlines have passed, and connections have died.
-        case slept
-        case routeChanged
-        /// Try the accounts again that another network may help.
-        case otherNetwork
-        /// Only check whether anything is due.
-        case none
-    }
-
-    mutating func take(_ event: Event, at now: Moment) -> Consequence {
-        switch event {
-        case .clockStepped:
-            // The next turn handles the step itself.
-            return suspendDrift.hasSlept() ? .slept : .none
-        case .sleepBegins:
-            sleepAnnouncedAt = now
-        case .resumed:
-            sleepIsOver()
-            // If the clocks have already shown the sleep, this is not news.
-            return suspendDrift.hasSlept() ? .slept : .none
-        case .sleepWatchLost:
-            // The clocks show sleeps as well.
-            watches.removeAll { $0 is SleepWatch }
-            sleepIsOver()
-        case .routeChanged(let isOnline):
-            guard isOnline != self.isOnline else { return .none }
-            self.isOnline = isOnline
-            return .routeChanged
-        case .otherNetwork:
-            return .otherNetwork
-        }
-        return .none
+    /// Records whether the machine has a route.
+    ///
+    /// - Returns: whether that has changed.
+    mutating func note(isOnline: Bool) -> Bool {
+        defer { self.isOnline = isOnline }
+        return isOnline != self.isOnline
     }
 
     // MARK: Sleep
+
+    /// Records that logind has announced a sleep.
+    mutating func sleepBegins(at now: Moment) {
+        sleepAnnouncedAt = now
+    }
+
+    /// Whether the machine has slept since the last question, by its clocks.
+    mutating func hasSlept() -> Bool {
+        suspendDrift.hasSlept()
+    }
+
+    /// Records that logind reports no more sleeps.
+    mutating func sleepWatchLost() {
+        watches.removeAll { $0 is SleepWatch }
+        sleepIsOver()
+    }
 
     /// Delays the machine's next sleep until the current requests are answered.
     ///
@@ -235,80 +201,5 @@ extension ClockOffset {
     fileprivate func timeLost(since known: ClockOffset, at wall: Timestamp) -> Duration? {
         let behind = wall - known.bootedAt
         return bootID != known.bootID && behind < .zero ? behind : nil
-    }
-}
-
-/// Reports events of the machine to the coordinator: clock steps, sleep, routes. It lives on the coordinator's queue.
-final class HostWatch: Sendable {
-    private let coordinator: RefreshCoordinator
-    private let changeLog: ChangeLog
-
-    init(coordinator: RefreshCoordinator, changeLog: ChangeLog) {
-        self.coordinator = coordinator
-        self.changeLog = changeLog
-    }
-
-    /// Begins to watch. If a watch is not available, the log says so once, and the daemon runs without it.
-    ///
-    /// - Returns: the watches, to be kept as long as they should run, and whether there is a route now.
-    func begin(on queue: DispatchQueue) -> (watches: [any AnyObject], isOnline: Bool) {
-        var watches: [any AnyObject] = []
-        var isOnline = true
-        do throws(SystemdError) {
-            watches.append(
-                try ClockWatch(queue: queue) { [weak coordinator] in
-                    coordinator?.assumeIsolated { $0.hostChanged(.clockStepped) }
-                }
-            )
-        } catch {
-            changeLog.write(
-                .machineUnwatched(error, consequence: "the daemon does not notice clock steps at once")
-            )
-        }
-        do throws(SystemdError) {
-            let routes = try RouteWatch(
-                queue: queue,
-                onOtherNetwork: { [weak coordinator] in
-                    coordinator?.assumeIsolated { $0.hostChanged(.otherNetwork) }
-                },
-                onChange: { [weak coordinator] isOnline in
-                    coordinator?.assumeIsolated { $0.hostChanged(.routeChanged(isOnline: isOnline)) }
-                }
-            )
-            isOnline = routes.hadRouteAtStart
-            watches.append(routes)
-        } catch {
-            changeLog.write(
-                .machineUnwatched(error, consequence: "the daemon assumes that the network is up")
-            )
-        }
-        do throws(SystemdError) {
-            watches.append(
-                try SleepWatch(
-                    queue: queue,
-                    onLost: { [weak coordinator, changeLog] error in
-                        // This runs later, because the watch itself makes this call.
-                        queue.async { [weak coordinator] in
-                            coordinator?.assumeIsolated { $0.hostChanged(.sleepWatchLost) }
-                        }
-                        changeLog.logger.info(
-                            "the system bus is gone; the daemon notices sleep by comparing clocks",
-                            metadata: [JournalKey.error.rawValue: "\(error)"]
-                        )
-                    },
-                    onSleep: { [weak coordinator] in
-                        coordinator?.assumeIsolated { $0.hostChanged(.sleepBegins) }
-                    },
-                    onResume: { [weak coordinator] in coordinator?.assumeIsolated { $0.hostChanged(.resumed) }
-                    }
-                )
-            )
-        } catch {
-            changeLog.logger.info(
-                "there is no system bus; the daemon notices sleep by comparing clocks",
-                metadata: [JournalKey.error.rawValue: "\(error)"]
-            )
-        }
-        return (watches, isOnline)
     }
 }

@@ -103,11 +103,12 @@ actor RefreshCoordinator {
     /// Takes over from an earlier daemon, and begins.
     ///
     /// - Parameters:
+    ///   - watchesMachine: whether events of the machine are watched.
     ///   - onStatusChange: called on this queue when the status line may have changed.
     ///   - onStoreReplaced: called when the daemon should end because another store is where the open one was.
     /// - Throws: `StoreError` if the store cannot be read.
     func start(
-        watching machine: HostWatch?,
+        watchesMachine: Bool,
         onStatusChange: @escaping @Sendable () -> Void,
         onStoreReplaced: @escaping @Sendable (StoreError) -> Void = { _ in }
     ) throws(StoreError) {
@@ -116,10 +117,7 @@ actor RefreshCoordinator {
         timer = DeadlineTimer(queue: queue) { [weak self] in
             self?.assumeIsolated { $0.deadlineReached() }
         }
-        if let machine {
-            let (watches, isOnline) = machine.begin(on: queue)
-            host.begin(watches, isOnline: isOnline)
-        }
+        if watchesMachine { watchMachine() }
         let parked = store.parkedGrants
         if parked > 0 { changeLog.write(.storeFromOtherMachine(parked: parked)) }
         store.onLogRenewed = { [changeLog] in changeLog.write(.storeLogLost) }

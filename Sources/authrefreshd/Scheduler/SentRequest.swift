@@ -76,13 +76,7 @@ extension RefreshCoordinator {
     ) -> TokenRequest.Draft {
         let account = record.account
         if let grant = account.registration.serviceGrant {
-            switch sourceAccounts.exchange(of: grant, for: account) {
-            case .ready(let tokens, let programs):
-                let request = ServiceTokenRequest(client: asking, grant: grant, target: target, exchange: tokens)
-                return .ready(.obtain(request, afterLookingAt: programs))
-            case .awaited(let source): return .awaited(source)
-            case .failed(let failure): return .failed(failure)
-            }
+            return request(by: grant, for: account, target, as: asking)
         }
         do throws(RefreshFailure) {
             let request = RefreshRequest(
@@ -175,7 +169,7 @@ extension RefreshCoordinator {
         case .failure(let failure):
             // The refresh token was not spent, and the next request asks in another way.
             if target == nil, isOutdated(sent, after: failure) { return .answer(.leaseReturned(generation)) }
-            if target == nil, let lack = sourceAccounts.lacking(for: sent.account, after: failure) {
+            if target == nil, let lack = sourceLacking(for: sent.account, after: failure) {
                 return .answer(.sourceLacking(generation, lack))
             }
             // The failure may be about the claims or the scope only. The next request asks for neither, and shows

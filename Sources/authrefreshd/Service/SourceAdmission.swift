@@ -37,7 +37,7 @@ extension RefreshCoordinator {
     /// - Throws: `PermissionDenied` if the caller may not use the token of a source.
     func missing(forSourcesOf account: Account, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
         for source in account.registration.serviceGrant?.exchange?.sources ?? [] {
-            guard case .whole(let snapshot)? = try stored(sourceAccounts.account(behind: source)),
+            guard case .whole(let snapshot)? = try stored(shownAccount(behind: source)),
                 let allowed = snapshot.account.allowedCallers
             else { continue }
             let request = ConfirmationQuestion.Request.derivation(of: account.name)
@@ -95,7 +95,7 @@ extension RefreshCoordinator {
             accounts = []
             for source in sources {
                 if let new = added[source.account.text] { accounts.append(new) }
-                guard case .whole(let snapshot)? = try stored(sourceAccounts.account(behind: source)) else { continue }
+                guard case .whole(let snapshot)? = try stored(shownAccount(behind: source)) else { continue }
                 accounts.append(snapshot.account)
             }
             if accounts.isEmpty { return }

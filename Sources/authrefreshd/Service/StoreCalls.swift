@@ -10,10 +10,11 @@ internal import Varlink
 extension RefreshCoordinator {
     func backupStore(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         _ = try call.decodeParameters(as: BackupStore.Parameters.self)
-        let tell: @Sendable (Result<StoreBackups.Copy, StoreKeepingError>) -> Void = { result in
+        let tell: @Sendable (Result<FinishedCopy, StoreKeepingError>) -> Void = { result in
             switch result {
             case .success(let copy):
-                responder.reply(BackupStore.Reply(path: copy.path, keys: copy.keys.count > 1 ? copy.keys : nil))
+                let keys = copy.keyIdentifiers
+                responder.reply(BackupStore.Reply(path: copy.path, keys: keys.count > 1 ? keys : nil))
             case .failure(let failure): responder.fail(VarlinkError(backup: failure))
             }
         }

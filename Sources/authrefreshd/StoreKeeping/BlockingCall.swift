@@ -29,23 +29,16 @@ extension BlockingCall {
         of body: @escaping @Sendable () -> Value
     ) async -> Value? {
         await withCheckedContinuation { continuation in
-            let first = FirstResult(continuation)
-            queue.async { first.resume(body()) }
+            // The first one to take it resumes.
+            let waiting = Disconnected(continuation)
+            queue.async {
+                let value = body()
+                waiting.take()?.resume(returning: value)
+            }
             let deadline = DispatchTime.now() + .microseconds(Int(limit.microseconds))
-            DispatchQueue(label: "authrefreshd.blocking-limit").asyncAfter(deadline: deadline) { first.resume(nil) }
-        }
-    }
-
-    /// Resumes once, with the first result.
-    private final class FirstResult<Value: Sendable>: Sendable {
-        private let continuation: Mutex<CheckedContinuation<Value?, Never>?>
-
-        init(_ continuation: CheckedContinuation<Value?, Never>) {
-            self.continuation = Mutex(continuation)
-        }
-
-        func resume(_ value: Value?) {
-            continuation.withLock { $0.take() }?.resume(returning: value)
+            DispatchQueue(label: "authrefreshd.blocking-limit").asyncAfter(deadline: deadline) {
+                waiting.take()?.resume(returning: nil)
+            }
         }
     }
 }

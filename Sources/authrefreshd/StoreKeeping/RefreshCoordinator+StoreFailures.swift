@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import RefreshCore
+internal import Varlink
 
 /// How the daemon handles failures of the store, as a whole or for one account.
 extension RefreshCoordinator {

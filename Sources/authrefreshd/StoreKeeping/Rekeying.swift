@@ -21,11 +21,7 @@ struct Rekeying: Sendable {
         var leftover: StoreKeyError?
     }
 
-    /// What followers are told.
-    enum News: Sendable {
-        case progress(Progress)
-        case end(Result<Outcome, StoreKeepingError>)
-    }
+    typealias News = KeepingNews<Progress, Outcome>
 
     private(set) var progress = Progress()
     /// How many accounts the next batch reseals.

@@ -3,16 +3,9 @@ internal import RefreshCore
 
 /// The backups that callers request. They are made one at a time.
 struct StoreBackups {
-    /// A copy that is ready for its caller.
-    struct Copy: Sendable {
-        let path: String
-        /// The identifiers of the keys that open it.
-        let keys: [String]
-    }
-
     private struct Caller {
         let number: Int
-        let tell: @Sendable (Result<Copy, StoreKeepingError>) -> Void
+        let tell: @Sendable (Result<FinishedCopy, StoreKeepingError>) -> Void
     }
 
     /// The backup that is being made.
@@ -43,7 +36,7 @@ struct StoreBackups {
     ///
     /// - Parameter tell: must not call back into the coordinator.
     /// - Returns: the caller's number, for its removal.
-    mutating func enqueue(_ tell: @escaping @Sendable (Result<Copy, StoreKeepingError>) -> Void) -> Int {
+    mutating func enqueue(_ tell: @escaping @Sendable (Result<FinishedCopy, StoreKeepingError>) -> Void) -> Int {
         lastNumber += 1
         waiting.append(Caller(number: lastNumber, tell: tell))
         return lastNumber
@@ -104,7 +97,7 @@ struct StoreBackups {
             // If there are too many, the oldest is removed.
             if fetchable.count >= CallerLimits.backupsMax { fetchable.removeFirst().copy.remove() }
             fetchable.append((caller.number, copy))
-            caller.tell(.success(Copy(path: copy.path, keys: copy.keyIdentifiers)))
+            caller.tell(.success(copy))
             return true
         }
     }

@@ -13,11 +13,7 @@ struct StoreChecking {
         var findings: [StoreFinding] = []
     }
 
-    /// What followers are told.
-    enum News: Sendable {
-        case progress(Progress)
-        case end(Result<Progress, StoreKeepingError>)
-    }
+    typealias News = KeepingNews<Progress, Progress>
 
     /// A caller that follows the check.
     struct Follower {
@@ -26,16 +22,6 @@ struct StoreChecking {
         let tell: @Sendable (News) -> Void
         /// How many findings it has received.
         var told = 0
-    }
-
-    /// The next step.
-    enum Step {
-        /// Copy the next batch, after others have had their turn.
-        case copyMore
-        /// Check the complete copy on a thread that nobody waits for.
-        case check(FinishedCopy)
-        /// The end. The failure says why it came early; nil if it did not.
-        case end(StoreKeepingError?)
     }
 
     /// The copy while it is made; nil once it is complete.
@@ -68,30 +54,20 @@ struct StoreChecking {
         followers[number] = nil
     }
 
-    /// Copies one batch of pages; does nothing if the copy is complete.
+    /// Whether the copy is not complete yet.
+    var isCopying: Bool { copy != nil }
+
+    /// Copies one batch of pages.
     ///
-    /// - Parameter path: the store's path.
-    mutating func copyMore(of path: String, clock: () -> Moment) -> Step? {
-        guard let copy else { return nil }
+    /// - Returns: the copy when it is complete; nil while there is more to do.
+    mutating func copyMore(clock: () -> Moment) throws(StoreError) -> FinishedCopy? {
         let began = clock()
-        do throws(StoreError) {
-            let finished = try copy.advance(pages: batchSize.count)
-            let now = clock()
-            batchSize.fit(to: now.elapsed(since: began))
-            tellProgress(at: now)
-            guard let finished else { return .copyMore }
-            self.copy = nil
-            return .check(finished)
-        } catch {
-            switch error {
-            case .corrupt, .notADatabase:
-                // This is what the check should find.
-                add(StoreCheck.Portion(findings: [.unreadable(path: path, error)]))
-                return .end(nil)
-            // The disk is full or fails. That says nothing about the store.
-            default: return .end(.store(error))
-            }
-        }
+        let finished = try copy?.advance(pages: batchSize.count)
+        let now = clock()
+        batchSize.fit(to: now.elapsed(since: began))
+        tellProgress(at: now)
+        if finished != nil { copy = nil }
+        return finished
     }
 
     mutating func add(_ portion: StoreCheck.Portion) {

@@ -211,7 +211,7 @@ extension StoreKeeping {
     ///   the copy would need it. A change that is stuck keeps both keys until somebody looks into it, and then a backup
     ///   makes sense.
     func backUp(
-        _ tell: @escaping @Sendable (Result<StoreBackups.Copy, StoreKeepingError>) -> Void
+        _ tell: @escaping @Sendable (Result<FinishedCopy, StoreKeepingError>) -> Void
     ) throws(StoreError) -> (number: Int, effects: [Effect]) {
         if store.rekeying.isBeingResealed, rekeying != nil, trouble == nil { throw .beingResealed(path: store.path) }
         let number = backups.enqueue(tell)
@@ -257,16 +257,12 @@ extension StoreKeeping {
     }
 
     fileprivate func copyForCheck() -> [Effect] {
-        guard !isStopping else { return [] }
-        switch checking?.copyMore(of: store.path, clock: timebase.now) {
-        case nil: return []
-        case .copyMore: return [.turn(.copyForCheck, after: nil)]
-        case .end(let failure):
-            endChecking(failure: failure)
-            return []
-        case .check(let copy):
-            let (keyring, path, key) = (keyring, store.path, store.rekeying.keyIdentifier)
-            let wall = timebase.now().wall
+        guard !isStopping, checking?.isCopying == true else { return [] }
+        do throws(StoreError) {
+            guard let copy = try checking?.copyMore(clock: timebase.now) else {
+                return [.turn(.copyForCheck, after: nil)]
+            }
+            let (keyring, path, key, wall) = (keyring, store.path, store.rekeying.keyIdentifier, timebase.now().wall)
             return [
                 .block(label: "authrefreshd.check") { tell in
                     tell(.checked(StoreCheck.Portion(findings: keyring.findings(about: path, sealedWith: key))))
@@ -275,6 +271,16 @@ extension StoreKeeping {
                     tell(.checkEnded)
                 }
             ]
+        } catch {
+            switch error {
+            case .corrupt, .notADatabase:
+                // This is what the check should find.
+                checking?.add(StoreCheck.Portion(findings: [.unreadable(path: store.path, error)]))
+                endChecking(failure: nil)
+            // The disk is full or fails. That says nothing about the store.
+            default: endChecking(failure: .store(error))
+            }
+            return []
         }
     }
 
@@ -476,6 +482,12 @@ extension StoreError {
             false
         }
     }
+}
+
+/// What those who follow a check or a change of the key are told.
+enum KeepingNews<Progress: Sendable, Outcome: Sendable>: Sendable {
+    case progress(Progress)
+    case end(Result<Outcome, StoreKeepingError>)
 }
 
 /// Why a backup, a check or a change of the key ended early.

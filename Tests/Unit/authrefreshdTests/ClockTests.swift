@@ -128,7 +128,7 @@ struct ClockTests {
             await rig.pass(RequestThrottle.interval)
             let outcomes = EventLog<WaitOutcome>()
             await rig.inside { coordinator in
-                coordinator.hostChanged(.sleepBegins)
+                coordinator.sleepBegins()
                 _ = coordinator.wait(for: .attempt, of: account, after: .demand(.refreshRequested)) {
                     outcomes.append($0)
                 }
@@ -136,7 +136,7 @@ struct ClockTests {
             // After the turns that have decided about it.
             for _ in 0..<3 { #expect(await rig.inside { $0.scheduler.requests.isEmpty }) }
             if isWakingTold {
-                await rig.inside { $0.hostChanged(.resumed) }
+                await rig.inside { $0.resumed() }
             } else {
                 await rig.pass(.seconds(30))
             }

@@ -46,7 +46,7 @@ final class CoordinatorRig: Sendable {
     }
 
     func start() async throws {
-        try await coordinator.start(watching: nil) {}
+        try await coordinator.start(watchesMachine: false) {}
     }
 
     /// Adds an account of the public client `app`.

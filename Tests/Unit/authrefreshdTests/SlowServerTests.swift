@@ -105,7 +105,7 @@ struct SlowServerTests {
             try await issuer.script(.delayAfter(.seconds(3600)))
             _ = try await rig.add("work", "https://as.example", try await issuer.issueGrant(clientID: "app"))
             _ = try await issuer.waitForRequest { $0.path == "/token" }
-            await rig.inside { $0.hostChanged(.routeChanged(isOnline: false)) }
+            await rig.inside { $0.routeChanged(isOnline: false) }
             await issuer.endDelays()
             _ = try await rig.log.first("the answer") { $0.contains("ACCOUNT=work") && $0.contains("refreshed") }
             #expect(try await rig.state(of: "work")?.state.generation == Generation(2))

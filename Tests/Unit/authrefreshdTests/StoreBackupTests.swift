@@ -9,7 +9,7 @@ import Varlink
 
 @testable import authrefreshd
 
-private typealias Outcome = Result<StoreBackups.Copy, StoreKeepingError>
+private typealias Outcome = Result<FinishedCopy, StoreKeepingError>
 
 extension RefreshCoordinator {
     /// Requests a backup as the service does. Returns the caller's number.
@@ -30,7 +30,7 @@ extension CoordinatorRig {
         try await inside { coordinator in _ = try coordinator.backUp { outcomes.append($0) } }
     }
 
-    fileprivate func backedUp() async throws -> StoreBackups.Copy {
+    fileprivate func backedUp() async throws -> FinishedCopy {
         let outcomes = EventLog<Outcome>()
         try await backUp(outcomes)
         return try await outcomes.first("the backup") { _ in true }.get()
@@ -155,7 +155,7 @@ struct StoreBackupTests {
                 return [old, next.identifier]
             }
             let halted = try await rig.backedUp()
-            #expect(halted.keys == both)
+            #expect(halted.keyIdentifiers == both)
 
             let news = EventLog<Rekeying.News>()
             let stuck = EventLog<Outcome>()
@@ -176,7 +176,7 @@ struct StoreBackupTests {
             // No copy that opens with the old key remains, neither a complete one nor one that was being made.
             #expect(!FileManager.default.fileExists(atPath: halted.path))
             #expect(throws: StoreKeepingError.self) { try stuck.all.first?.get() }
-            #expect(try await rig.backedUp().keys == [both[1]])
+            #expect(try await rig.backedUp().keyIdentifiers == [both[1]])
             #expect(try await rig.copies().count == 1)
         }
     }
