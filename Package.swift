@@ -500,7 +500,7 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
                 "Service/SettingsReader+Delivery.swift", "Service/SettingsReader+Provider.swift",
                 "SignIn/Attempt/AuthorizationResponse.swift",
                 "SignIn/Attempt/DevicePolling.swift",
-                "SignIn/Attempt/RequestFilter.swift",
+                "SignIn/Attempt/RequestHead.swift",
                 "SignIn/Attempt/SignInAttempt.swift",
                 "SignIn/Attempt/SignInEnd.swift",
                 "SignIn/Attempt/SignInPlan.swift",

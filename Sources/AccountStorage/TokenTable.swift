@@ -108,7 +108,8 @@ package struct TokenTable {
             try erase(.accessToken, of: account, target: target, in: db)
         }
         if let idToken = tokens.idToken {
-            try replace(by: idToken, at: SealedPlace(account: account, column: .idToken, generation: generation), in: db)
+            let place = SealedPlace(account: account, column: .idToken, generation: generation)
+            try replace(by: idToken, at: place, in: db)
         }
     }
 

@@ -83,7 +83,8 @@ import Testing
 
     @Test func `a too long text is not read`() {
         let text = String(repeating: "a", count: AuthorizationResponse.bytesMax + 1)
-        #expect(throws: SignInFailure(.refused, "it is longer than any answer")) { try AuthorizationResponse(pasted: text) }
+        let failure = SignInFailure(.refused, "it is longer than any answer")
+        #expect(throws: failure) { try AuthorizationResponse(pasted: text) }
     }
 
     @Test func `a text that cannot be a code is not an answer`() throws {

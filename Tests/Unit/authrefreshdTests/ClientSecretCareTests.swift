@@ -6,6 +6,7 @@ import OAuthMessages
 @testable import RefreshCore
 import TestSupport
 import Testing
+import Varlink
 
 @testable import authrefreshd
 

@@ -1,6 +1,7 @@
 import AccountStorage
 @testable import RefreshCore
 import Testing
+import Varlink
 
 @testable import authrefreshd
 
@@ -285,21 +286,20 @@ struct DutyTests {
     @Test func `an announced sleep without an end counts for half a minute`() {
         var host = HostState()
         #expect(host.timeToSleep(at: at(0)) == nil)
-        _ = host.take(.sleepBegins, at: at(0))
+        host.sleepBegins(at: at(0))
         #expect(host.timeToSleep(at: at(10)) == .seconds(20))
         #expect(host.timeToSleep(at: at(30)) == nil)
-        _ = host.take(.sleepBegins, at: at(40))
+        host.sleepBegins(at: at(40))
         host.sleepIsOver()
         #expect(host.timeToSleep(at: at(40)) == nil)
     }
 
     @Test func `an existing route is not news`() {
         var host = HostState()
-        #expect(host.take(.routeChanged(isOnline: true), at: at(0)) == .none)
-        #expect(host.take(.routeChanged(isOnline: false), at: at(0)) == .routeChanged)
+        #expect(host.note(isOnline: true) == false)
+        #expect(host.note(isOnline: false) == true)
         #expect(!host.isOnline)
-        #expect(host.take(.routeChanged(isOnline: false), at: at(0)) == .none)
-        #expect(host.take(.otherNetwork, at: at(0)) == .otherNetwork)
+        #expect(host.note(isOnline: false) == false)
     }
 
     // MARK: The end of the daemon
