@@ -505,44 +505,35 @@ extension AccountSettings {
 
 /// The settings as members of one object.
 extension AccountSettings: Codable {
-    private struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(_ name: String) { stringValue = name }
-        init?(stringValue: String) { self.init(stringValue) }
-        init?(intValue: Int) { nil }
-    }
-
     package init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: Key.self)
-        self.init(name: try members.decode(String.self, forKey: Key("name")))
-        _ = try members.decode(String.self, forKey: Key("clientId"))
+        let members = try decoder.container(keyedBy: MemberName.self)
+        self.init(name: try members.decode(String.self, forKey: MemberName("name")))
+        _ = try members.decode(String.self, forKey: MemberName("clientId"))
         try read(Setting.all, from: members)
     }
 
     /// Reads those of `settings` that are members of `decoder`'s object, and ignores other members.
     package init(_ settings: [Setting], of name: String = "", from decoder: any Decoder) throws {
         self.init(name: name)
-        try read(settings, from: decoder.container(keyedBy: Key.self))
+        try read(settings, from: decoder.container(keyedBy: MemberName.self))
     }
 
     package func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: Key.self)
-        try members.encode(name, forKey: Key("name"))
-        if clientId == nil { try members.encode("", forKey: Key("clientId")) }
+        var members = encoder.container(keyedBy: MemberName.self)
+        try members.encode(name, forKey: MemberName("name"))
+        if clientId == nil { try members.encode("", forKey: MemberName("clientId")) }
         try write(Setting.all, to: &members)
     }
 
     /// Writes those of `settings` that are set as members of `encoder`'s object.
     package func encode(_ settings: [Setting], to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: Key.self)
+        var members = encoder.container(keyedBy: MemberName.self)
         try write(settings, to: &members)
     }
 
-    private mutating func read(_ settings: [Setting], from members: KeyedDecodingContainer<Key>) throws {
+    private mutating func read(_ settings: [Setting], from members: KeyedDecodingContainer<MemberName>) throws {
         for setting in settings {
-            let key = Key(setting.name)
+            let key = MemberName(setting.name)
             switch setting.field {
             case .text(let path): self[keyPath: path] = try members.decodeIfPresent(String.self, forKey: key)
             case .list(let path): self[keyPath: path] = try members.decodeIfPresent([String].self, forKey: key)
@@ -554,9 +545,9 @@ extension AccountSettings: Codable {
         }
     }
 
-    private func write(_ settings: [Setting], to members: inout KeyedEncodingContainer<Key>) throws {
+    private func write(_ settings: [Setting], to members: inout KeyedEncodingContainer<MemberName>) throws {
         for setting in settings {
-            let key = Key(setting.name)
+            let key = MemberName(setting.name)
             switch self[setting] {
             case .text(let text): try members.encode(text, forKey: key)
             case .list(let texts): try members.encode(texts, forKey: key)

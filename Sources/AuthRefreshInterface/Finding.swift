@@ -16,14 +16,7 @@ extension Finding {
             lhs.rank < rhs.rank
         }
 
-        private var rank: Int {
-            switch self {
-            case .ok: 0
-            case .note: 1
-            case .warning: 2
-            case .error: 3
-            }
-        }
+        private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 
     /// What has to happen to solve the problem.

@@ -10,7 +10,7 @@ enum Authctl {
     static func run(_ arguments: [String]) -> ExitStatus {
         CoreDumps.forbid()
         do throws(Report) {
-            if let request = TokenArguments.parse(arguments) {
+            if let request = TokenRequest(arguments: arguments) {
                 try request.answer { text throws(Report) in
                     try StandardOutput.write(text)
                     // Only memory is left to release, and the kernel does that faster.
@@ -28,9 +28,9 @@ enum Authctl {
 
     private static func runParsed(_ arguments: [String]) throws(Report) {
         // For a completion, the shell passes half a line, in which nothing is checked or reported.
-        guard arguments.first != "---completion" else { return try ShellCompletion.answer(arguments) }
-        let arguments = TokenFileName.fillIn(try adoptLeadingSocket(arguments))
-        try ArgumentCheck.check(arguments)
+        guard arguments.first != "---completion" else { return try complete(arguments) }
+        let arguments = SettingsOptions.nameTokenFile(in: try adoptLeadingSocket(arguments))
+        try ParserReport.check(arguments)
         var command: any ParsableCommand
         do {
             command = try AuthctlCommand.parseAsRoot(ForwardCommand.adoptCommand(arguments))
@@ -44,6 +44,17 @@ enum Authctl {
         } catch {
             // A command without work of its own shows its help text.
             try ParserReport.end(with: error, arguments: arguments)
+        }
+    }
+
+    /// Answers the completion scripts made by `--generate-completion-script`: the candidates, one per line; nothing if
+    /// the parser cannot understand the line.
+    private static func complete(_ arguments: [String]) throws(Report) {
+        do {
+            _ = try AuthctlCommand.parseAsRoot(arguments)
+        } catch {
+            guard AuthctlCommand.exitCode(for: error) == .success else { return }
+            try StandardOutput.write(AuthctlCommand.fullMessage(for: error) + "\n")
         }
     }
 

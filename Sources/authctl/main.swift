@@ -7,5 +7,5 @@ StandardDescriptors.fillGaps()
 _ = signal(SIGPIPE, SIG_IGN)
 // A file that may not grow any more is an error like a full disk.
 _ = signal(SIGXFSZ, SIG_IGN)
-if let command = ToolName.command { exit(Authctl.run([command] + ProgramArguments.all).rawValue) }
+if let command = ProgramArguments.toolCommand { exit(Authctl.run([command] + ProgramArguments.all).rawValue) }
 exit(Authctl.run(ProgramArguments.all).rawValue)

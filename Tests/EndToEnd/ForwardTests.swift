@@ -224,7 +224,7 @@ struct ForwardTests {
     @Test func `a call that is too long is refused before it has ended`() async throws {
         try await withForwarding { stage, forwarding, _, _ in
             let socket = forwarding.socket
-            let longest = ForwardingLimits().forwardedCallBytesMax
+            let longest = TokenRelay.forwardedCallBytesMax
             try await onOwnThread {
                 let caller = try RawConnection(socket)
                 try caller.send(String(repeating: " ", count: longest - Self.acquire.utf8.count + 1) + Self.acquire)
@@ -240,7 +240,7 @@ struct ForwardTests {
     @Test func `programs that are silent or do not read delay nobody`() async throws {
         try await withForwarding { stage, forwarding, _, _ in
             let socket = forwarding.socket
-            let most = ForwardingLimits().forwardedClientsMax
+            let most = TokenRelay.forwardedClientsMax
             try await onOwnThread {
                 // Half a call, nothing at all, and replies that nobody reads.
                 let halves = try RawConnection.open(most / 4, to: socket)

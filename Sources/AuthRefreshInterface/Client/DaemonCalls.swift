@@ -102,6 +102,16 @@ package enum WireText {
     }
 }
 
+/// The name of a member that only the program's run decides.
+package struct MemberName: CodingKey {
+    package let stringValue: String
+    package var intValue: Int? { nil }
+
+    package init(_ name: String) { stringValue = name }
+    package init?(stringValue: String) { self.init(stringValue) }
+    package init?(intValue: Int) { nil }
+}
+
 /// Where the daemon's socket is.
 package enum SocketPath {
     /// The first that is set: `AUTHREFRESH_SOCKET`, the user's runtime directory.

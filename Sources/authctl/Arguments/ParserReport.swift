@@ -2,8 +2,41 @@ internal import ArgumentParser
 internal import Basics
 internal import TextEncodings
 
-/// Gives the argument parser's messages the format of all our messages.
+/// Checks the arguments before the parser does, and gives the parser's messages the format of all our messages.
 enum ParserReport {
+    /// Options whose value would be a secret. They do not exist; each is refused with advice.
+    static let secretOptions: Set<String> = [
+        "--client-secret", "--refresh-token", "--access-token", "--secret", "--password", "--passphrase", "--token",
+        "--client-assertion", "--code",
+    ]
+
+    /// Checks the arguments.
+    ///
+    /// - Throws: `secretAsArgument`; `usage` for an unknown command.
+    static func check(_ arguments: [String]) throws(Report) {
+        for argument in arguments.prefix(while: { $0 != "--" }) {
+            let name = String(argument.prefix { $0 != "=" })
+            if secretOptions.contains(name.lowercased()) {
+                throw .secretAsArgument(name.lowercased())
+            }
+        }
+        try checkCommand(arguments)
+    }
+
+    private static func checkCommand(_ arguments: [String]) throws(Report) {
+        // The arguments of `help` are the words of a command.
+        let words = arguments.first == "help" ? Array(arguments.dropFirst()) : arguments
+        let path = CommandPath(in: words)
+        guard !path.names.isEmpty, words.count > path.words.count else { return }
+        let word = words[path.words.count]
+        guard !word.hasPrefix("-") else { return }
+        throw .usage(
+            "no command has this name",
+            hint: path.suggestion(for: word).map { "did you mean '\($0)'?" }
+                ?? "see '\(Command(words: path.words + ["--help"]))'"
+        )
+    }
+
     /// Prints the requested help or version, or a completion script.
     ///
     /// - Throws: `usage` if the arguments were wrong.
@@ -14,7 +47,7 @@ enum ParserReport {
         }
         let text = AuthctlCommand.message(for: error)
         let message = oneLine(text)
-        let help = Command(words: CommandPath.find(in: arguments).path.words + ["--help"])
+        let help = Command(words: CommandPath(in: arguments).words + ["--help"])
         throw .usage(
             hideValues(of: arguments, in: message.isEmpty ? "wrong arguments" : message.lowercasedFirst),
             hint: suggestion(for: arguments, by: text) ?? "see '\(help)'"
@@ -117,9 +150,19 @@ extension LengthOfTime: ExpressibleByArgument {
 
 /// The command in the arguments.
 struct CommandPath {
-    private(set) var command: any ParsableCommand.Type = AuthctlCommand.self
+    private var command: any ParsableCommand.Type = AuthctlCommand.self
     /// The command's words after `authctl`.
     private(set) var words: [String] = []
+
+    /// Finds the command at the start of the arguments.
+    init(in arguments: [String]) {
+        for argument in arguments {
+            let next = command.configuration.subcommands.first { $0.configuration.commandName == argument }
+            guard let next else { return }
+            command = next
+            words.append(argument)
+        }
+    }
 
     /// The names of its subcommands.
     var names: [String] {
@@ -151,22 +194,5 @@ struct CommandPath {
             if let near = Spelling.nearest(to: word, in: group.names) { return Command(words: group.words + [near]) }
         }
         return nil
-    }
-
-    /// Finds the command at the start of the arguments; returns it and the number of its words.
-    static func find(in arguments: [String]) -> (path: CommandPath, depth: Int) {
-        var path = CommandPath()
-        var depth = 0
-        for argument in arguments {
-            guard
-                let next = path.command.configuration.subcommands.first(where: {
-                    $0.configuration.commandName == argument
-                })
-            else { break }
-            path.command = next
-            path.words.append(argument)
-            depth += 1
-        }
-        return (path, depth)
     }
 }

@@ -121,7 +121,7 @@ struct AccountShowCommand: ParsableCommand {
         let status = try daemon.allStatuses(accounts: [account]).first
         guard settings != nil || status != nil else { throw .unreadableReply }
         try output.print(
-            AccountAnswer(settings: settings, status: status),
+            ["settings": settings, "status": status] as Answer,
             or: SettingsView(settings: settings, status: status, time: .now).text
         )
     }
@@ -208,7 +208,7 @@ struct AccountRemoveCommand: ParsableCommand {
     }
 
     private func printRemoved() throws(Report) {
-        try output.print(RemoveAnswer(account: account, removed: true), or: "\(account): removed\n")
+        try output.print(["account": account, "removed": true] as Answer, or: "\(account): removed\n")
     }
 
     /// Asks for confirmation.
@@ -237,7 +237,7 @@ struct AccountRemoveCommand: ParsableCommand {
         )
         let isRemoved = reply.steps.last.map { $0.step == "remove" && $0.outcome == "done" } ?? false
         if isRemoved { try printRemoved() }
-        guard let failed = reply.steps.lazy.compactMap({ SignOutText(account: account, step: $0).error }).first else {
+        guard let failed = reply.steps.lazy.compactMap({ $0.error(of: account) }).first else {
             return
         }
         throw failed

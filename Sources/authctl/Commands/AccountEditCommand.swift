@@ -97,11 +97,11 @@ struct AccountEditCommand: ParsableCommand {
         var parameters = UpdateAccount.Parameters(account: account, clear: cleared.isEmpty ? nil : cleared)
         try options.apply(to: &parameters.settings)
         parameters.settings.authorizationDetails = try SettingsOptions.details(in: options.authorizationDetails)
-        let client = try ClientSecretFile.read(options.clientSecretFile, of: account, clientId: options.clientId)
+        let client = try SecretFile.client(in: options.clientSecretFile, of: account, clientId: options.clientId)
         parameters.clientSecret = client?.secret?.reveal()
         parameters.settings.clientId = client?.id ?? options.clientId
         parameters.clientSecretExpiresAtUSec = options.clientSecretExpires?.startsAtUSec
-        parameters.clientKey = try options.clientKeyFile.map(ClientKeyFile.read)?.reveal()
+        parameters.clientKey = try options.clientKeyFile.map(SecretFile.clientKey)?.reveal()
         parameters.keepSecret = keepSecret ? true : nil
         parameters.register = register ? true : nil
         parameters.initialAccessToken = try permission.token(register: register, account: account)
@@ -117,14 +117,13 @@ struct AccountEditCommand: ParsableCommand {
             parameters.settings.scopes = try daemon.scopes(for: purpose, of: provider, besides: others)
         }
         let changesList = parameters.settings.hasCallerList || cleared.contains { $0.hasPrefix("allowed") }
-        let reply = try CallerList.set(yes: yes && changesList) { withoutCaller throws(Report) in
-            parameters.withoutCaller = withoutCaller
-            return try daemon.ask(
-                parameters,
-                patience: DaemonConnection.refreshPatience,
-                waitingFor: register ? "the authorization server" : "the daemon"
-            )
-        }
+        let reply = try daemon.ask(
+            parameters,
+            settingList: \.withoutCaller,
+            isMeant: yes && changesList,
+            patience: DaemonConnection.refreshPatience,
+            waitingFor: register ? "the authorization server" : "the daemon"
+        )
         let view = SettingsView(
             settings: reply.settings,
             status: nil,
@@ -132,7 +131,7 @@ struct AccountEditCommand: ParsableCommand {
             time: .now
         )
         try output.print(reply, or: view.text)
-        TokenFileLine.warn(of: reply.settings, by: parameters.settings)
+        reply.settings.warnOfTokenFile(by: parameters.settings)
         try daemon.warnOfSharedAddresses(of: reply.settings, by: parameters.settings)
         SchemeHandler.register(for: parameters.settings)
         if register, reply.settings.grantType == nil, !output.json {

@@ -82,7 +82,7 @@ struct AccountExportCommand: ParsableCommand {
             if move { StandardError.note(loss) }
             throw error
         }
-        if output.json { try output.print(FileAnswer(path: newFile), or: "") }
+        if output.json { try output.print(["path": newFile], or: "") }
         StandardError.note("'\(newFile)' contains secrets; remove it after the import")
         tellParked(account)
     }
@@ -107,7 +107,7 @@ struct AccountExportCommand: ParsableCommand {
         var file = try OutputFile(forSecrets: newFile)
         try file.write(document)
         try file.finish()
-        if output.json { try output.print(FileAnswer(path: newFile), or: "") }
+        if output.json { try output.print(["path": newFile], or: "") }
     }
 
     private func tellParked(_ account: String) {

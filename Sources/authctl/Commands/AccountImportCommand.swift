@@ -60,7 +60,7 @@ struct AccountImportCommand: ParsableCommand {
                     hint: "\(Command("account", "import", "ACCOUNT", "--refresh-token-file", "FILE"))"
                 )
             }
-            let grant = try GrantFile(name: refreshTokenFile, account: account).read()
+            let grant = try ImportedDocument.grant(in: refreshTokenFile, of: account)
             var daemon = try connection.connect()
             return try importGrant(grant.token, of: grant.client, into: account, &daemon)
         }
@@ -75,8 +75,7 @@ struct AccountImportCommand: ParsableCommand {
     ///
     /// - Parameter target: the account to add or change; nil uses the name in the export.
     private func importFile(_ name: String, into target: String?) throws(Report) {
-        let secret = try SecretFile(name: name, purpose: .document)
-            .read(prompt: target.map(GrantFile.prompt))
+        let secret = try SecretFile(name: name, purpose: .document).read(prompt: target.map(ImportedDocument.prompt))
         switch try ImportedDocument(secret, bare: PastedText.refreshToken) {
         case .refreshToken(let token, let client):
             guard let target else {
@@ -274,31 +273,5 @@ extension AccountDocument {
         parameters.settings = settings
         parameters.settings.variables = settings.provider == nil ? nil : settings.variables ?? [:]
         return parameters
-    }
-}
-
-/// The file of `--refresh-token-file`.
-struct GrantFile {
-    let name: String
-    /// The account, for the prompt.
-    let account: String
-
-    /// Asks for the refresh token of `account` on the terminal.
-    static func prompt(for account: String) -> String { "Refresh token of '\(PlainText.line(account))': " }
-
-    /// Reads the token, and its client if the file names it.
-    ///
-    /// - Throws: why the file cannot be read or used; `cancelled`.
-    func read() throws(Report) -> (token: String, client: FileClient?) {
-        let secret = try SecretFile(name: name, purpose: .refreshToken)
-            .read(prompt: Self.prompt(for: account))
-        switch try ImportedDocument(secret, bare: PastedText.refreshToken) {
-        case .refreshToken(let token, let client): return (token, client)
-        case .account:
-            throw .document(
-                "the file contains an account's export, not a refresh token",
-                hint: "\(Command("account", "import", "FILE"))"
-            )
-        }
     }
 }

@@ -77,24 +77,16 @@ struct ApplyCommand: ParsableCommand {
         parameters.signOutNow = yes ? true : nil
         if prune, !yes, !dryRun { try confirm(parameters, &daemon) }
         parameters.dryRun = dryRun ? true : nil
-        let applied = try CallerList.set(yes: yes) { withoutCaller throws(Report) in
-            parameters.withoutCaller = withoutCaller
-            return try ask(parameters, &daemon)
-        }
-        let answer = ApplyAnswer(
-            accounts: applied,
-            changed: applied.contains { $0.outcome != "unchanged" },
-            dryRun: dryRun
-        )
+        let applied = try daemon.ask(
+            parameters,
+            settingList: \.withoutCaller,
+            isMeant: yes,
+            patience: Self.patience
+        ).accounts
+        let isChange = applied.contains { $0.outcome != "unchanged" }
+        let answer: Answer = ["accounts": applied, "changed": isChange, "dryRun": dryRun]
         try output.print(answer, or: applied.map(line).joined())
         if !dryRun { finish(described, applied) }
-    }
-
-    private func ask(
-        _ parameters: ApplyAccounts.Parameters,
-        _ daemon: inout DaemonConnection
-    ) throws(Report) -> [AppliedAccount] {
-        try daemon.ask(parameters, patience: Self.patience).accounts
     }
 
     /// Asks before accounts are removed.
@@ -105,9 +97,8 @@ struct ApplyCommand: ParsableCommand {
         var trial = parameters
         trial.dryRun = true
         trial.withoutCaller = true
-        let removed = try ask(trial, &daemon).filter { $0.outcome == "removed" }.map {
-            "'\(PlainText.line($0.account))'"
-        }
+        let accounts = try daemon.ask(trial, patience: Self.patience).accounts
+        let removed = accounts.filter { $0.outcome == "removed" }.map { "'\(PlainText.line($0.account))'" }
         guard !removed.isEmpty else { return }
         let question = "The file does not name \(removed.joined(separator: ", ")). Remove them with their tokens?"
         guard try Question.confirm(question) else { throw .cancelled }
@@ -140,7 +131,7 @@ struct ApplyCommand: ParsableCommand {
     private func finish(_ described: [DescribedAccount], _ applied: [AppliedAccount]) {
         var signedOut: [String] = []
         for (account, outcome) in zip(described.map(\.settings), applied.map(\.outcome)) where outcome != "unchanged" {
-            TokenFileLine.warn(of: account, by: account)
+            account.warnOfTokenFile(by: account)
             SchemeHandler.register(for: account)
             if outcome == "added", account.grantType == nil { signedOut.append(account.name) }
         }

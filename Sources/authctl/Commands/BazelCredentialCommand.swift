@@ -39,7 +39,7 @@ struct BazelCredentialCommand: ParsableCommand {
     }
 
     func run() throws(Report) {
-        let input = try ToolInput.read()
+        let input = try StandardInput.toolText()
         guard let document = try? JSONText(input), let uri = document["uri"]?.string else {
             throw .toolInput("has no uri")
         }

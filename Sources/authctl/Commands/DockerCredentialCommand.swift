@@ -58,9 +58,9 @@ struct DockerCredentialCommand: ParsableCommand {
 
     private func answer() throws(Report) -> String {
         switch operation {
-        case .get: try get(server: Self.server(try ToolInput.read()))
-        case .store: try store(ToolInput.read())
-        case .erase: try erase(server: Self.server(try ToolInput.read()))
+        case .get: try get(server: Self.server(try StandardInput.toolText()))
+        case .store: try store(StandardInput.toolText())
+        case .erase: try erase(server: Self.server(try StandardInput.toolText()))
         case .list: try list()
         case .version: "docker-credential-authctl (authrefreshd) \(Version.text)\n"
         }

@@ -100,13 +100,12 @@ struct ForwardCommand: ParsableCommand {
         let daemon = try SocketPath.resolve(option: connection.socket)
         let words: ((String) -> [String])? = if listen == nil { sshWords(socket:) } else { nil }
         let session = try ForwardSession(
-            accounts: accounts,
-            place: listen.map { "the socket \($0)" } ?? host ?? "",
+            filter: ForwardedCallFilter(accounts: accounts, host: listen.map { "the socket \($0)" } ?? host ?? ""),
             connect: { () throws(VarlinkClientError) in
                 // Nobody else at the other end may wait because the daemon accepts nobody.
                 try VarlinkConnection(
                     path: daemon,
-                    replyBytesMax: ForwardingLimits().forwardedReplyBytesMax,
+                    replyBytesMax: TokenRelay.forwardedReplyBytesMax,
                     timeoutMilliseconds: 0
                 )
             },
@@ -117,7 +116,7 @@ struct ForwardCommand: ParsableCommand {
             let names = accounts.map { "'\(PlainText.line($0.name))'" }.joined(separator: ", ")
             StandardError.note("'\(listen)' gives tokens of \(names) until you interrupt this command")
         }
-        ForwardSession.finish(session.run())
+        session.run()
     }
 
     private func makeSocket() throws(Report) -> ForwardSocket {
@@ -128,11 +127,11 @@ struct ForwardCommand: ParsableCommand {
     /// The named accounts, or the only one.
     ///
     /// - Throws: the daemon's `NoSuchAccount`, before anything is started.
-    private func accountsThatExist() throws(Report) -> [ForwardedAccount] {
+    private func accountsThatExist() throws(Report) -> [(name: String, id: String?)] {
         let given = (listen == nil ? [] : [host].compactMap(\.self)) + accounts
-        let names = given.isEmpty ? [try OnlyAccount.resolve(nil, connection)] : given
+        let names = given.isEmpty ? [try connection.account(named: nil)] : given
         var daemon = try connection.connect()
-        return try daemon.allStatuses(accounts: names).map { ForwardedAccount(name: $0.account, id: $0.accountId) }
+        return try daemon.allStatuses(accounts: names).map { ($0.account, $0.accountId) }
     }
 
     private func sshWords(socket: String) -> [String] {

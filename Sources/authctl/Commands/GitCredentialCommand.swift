@@ -43,8 +43,8 @@ struct GitCredentialCommand: ParsableCommand {
 
     func run() throws(Report) {
         switch operation {
-        case "get": try get(GitCredential(ToolInput.read(endsWithEmptyLine: true)))
-        case "erase": try erase(GitCredential(ToolInput.read(endsWithEmptyLine: true)))
+        case "get": try get(GitCredential(StandardInput.toolText(endsWithEmptyLine: true)))
+        case "erase": try erase(GitCredential(StandardInput.toolText(endsWithEmptyLine: true)))
         case "capability": try StandardOutput.write("version 0\ncapability authtype\ncapability state\n")
         default: return
         }

@@ -46,24 +46,37 @@ struct HistoryCommand: ParsableCommand {
     }
 
     func run() throws(Report) {
-        let name = try OnlyAccount.resolve(account, connection)
+        let name = try connection.account(named: account)
         guard ErrorReply.isPossibleName(name) else {
             throw ErrorReply(NoSuchAccountError(account: name)).report
         }
         let now = LocalTime.now.nowUSec
         let since = now - Int64(hours) * AccountHistory.hour
-        let journal = try AccountJournal.read(of: name, sinceUSec: since)
+        let lines = try JournalLine.read(of: name, sinceUSec: since)
         // The journal also has accounts that were removed. If it does not have this one, ask the daemon.
-        if journal.lines.isEmpty {
+        if lines.isEmpty {
             var daemon = try connection.connect()
             _ = try daemon.allStatuses(accounts: [name])
             for note in Self.notes(onNothingAbout: name, hours: hours) { StandardError.note(note) }
         }
-        let history = AccountHistory(lines: journal.lines, nowUSec: now, hourCount: hours)
-        try output.print(
-            HistoryAnswer(account: name, history),
-            or: HistoryView(account: name, history: history).render(.standardOutput)
-        )
+        let history = AccountHistory(lines: lines, nowUSec: now, hourCount: hours)
+        let answer: Answer = ["account": name, "hours": Self.hours(of: history), "events": Self.events(of: history)]
+        try output.print(answer, or: HistoryView(account: name, history: history).render(.standardOutput))
+    }
+
+    private static func hours(of history: AccountHistory) -> [Answer] {
+        history.hours.enumerated().map { number, state in
+            ["fromUSec": history.startUSec + Int64(number) * AccountHistory.hour, "state": state.rawValue]
+        }
+    }
+
+    private static func events(of history: AccountHistory) -> [Answer] {
+        history.lines.map { line in
+            [
+                "atUSec": line.atUSec, "event": line.event, "cause": AccountHistory.cause(of: line),
+                "correlationId": line.correlationID, "expiresAtUSec": line.expiresAtUSec,
+            ]
+        }
     }
 
     /// The notes if the journal has nothing about an account that exists.
@@ -79,42 +92,5 @@ struct HistoryCommand: ParsableCommand {
             + " for its state: \(Command("status", account))"
         guard unsafe access(journald, F_OK) != 0 else { return [empty] }
         return [empty, "journald does not run on this machine; the daemon writes to its standard error instead"]
-    }
-}
-
-/// The result of `authctl history --json`.
-struct HistoryAnswer: Encodable {
-    struct Hour: Encodable {
-        let fromUSec: Int64
-        let state: String
-    }
-
-    struct Event: Encodable {
-        let atUSec: Int64
-        let event: String
-        let cause: String?
-        let correlationId: String?
-        let expiresAtUSec: Int64?
-    }
-
-    let account: String
-    let hours: [Hour]
-    let events: [Event]
-
-    init(account: String, _ history: AccountHistory) {
-        self.account = account
-        let start = history.startUSec
-        hours = history.hours.enumerated().map {
-            Hour(fromUSec: start + Int64($0.offset) * AccountHistory.hour, state: $0.element.rawValue)
-        }
-        events = history.lines.map {
-            Event(
-                atUSec: $0.atUSec,
-                event: $0.event,
-                cause: AccountHistory.cause(of: $0),
-                correlationId: $0.correlationID,
-                expiresAtUSec: $0.expiresAtUSec
-            )
-        }
     }
 }

@@ -46,20 +46,47 @@ struct KubeCredentialCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(Report) {
-        let info = try KubeExecInfo(environmentValue("KUBERNETES_EXEC_INFO"))
+        let (version, cluster) = try Self.client()
         var request = target.request(for: account, minimumValidity: minValidity, socket: connection.socket)
         request.idToken = !useAccessToken && !target.isGiven
         var daemon = try connection.connect()
-        let token = try ToolToken.kept(for: info.cluster, request, from: &daemon)
+        let token = try ToolToken.kept(for: cluster, request, from: &daemon)
         let status = JSONText.object([
             ("expirationTimestamp", UTCStamp.text(token.heldUntil * 1_000_000).map(JSONText.quote)),
             ("token", JSONText.quote(token.secret.reveal())),
         ])
         let answer = JSONText.object([
-            ("apiVersion", JSONText.quote(info.version.group)), ("kind", JSONText.quote("ExecCredential")),
+            ("apiVersion", JSONText.quote(version.group)), ("kind", JSONText.quote("ExecCredential")),
             ("status", status),
         ])
         try StandardOutput.write(answer + "\n")
+    }
+
+    /// What the Kubernetes client says in `KUBERNETES_EXEC_INFO`: its version of the protocol; and the address of the
+    /// cluster, if it names that, which it does only with `provideClusterInfo`. The variable is missing if a person looks
+    /// at the output.
+    ///
+    /// - Throws: `document` if it is not an `ExecCredential`, or has an unknown version.
+    private static func client() throws(Report) -> (version: KubeVersion, cluster: String?) {
+        guard let info = environmentValue("KUBERNETES_EXEC_INFO") else { return (.v1, nil) }
+        guard let document = try? JSONText(info), document["kind"]?.string == "ExecCredential",
+            let group = document["apiVersion"]?.string
+        else {
+            throw .document(
+                "KUBERNETES_EXEC_INFO contains no ExecCredential",
+                hint: "kubectl sets this variable; unset it to run the command by hand"
+            )
+        }
+        guard let version = KubeVersion(group: group) else {
+            let known = KubeVersion.allCases.map(\.group).joined(separator: " and ")
+            throw .document(
+                "KUBERNETES_EXEC_INFO asks for '\(group)'; known are \(known)",
+                hint: "'\(Command("kubeconfig", "ACCOUNT"))' prints the entry that asks for one of these"
+            )
+        }
+        let cluster = document["spec"]?["cluster"]
+        let parts = [cluster?["server"]?.string, cluster?["tls-server-name"]?.string].compactMap(\.self)
+        return (version, parts.isEmpty ? nil : parts.joined(separator: " "))
     }
 }
 
@@ -147,4 +174,21 @@ struct KubeconfigCommand: ParsableCommand {
     }
 }
 
-extension KubeVersion: ExpressibleByArgument {}
+/// A version of `client.authentication.k8s.io`, the protocol between client-go and its credential plugins.
+enum KubeVersion: String, CaseIterable, ExpressibleByArgument, Sendable {
+    case v1
+    case v1beta1
+
+    /// `client.authentication.k8s.io/v1`.
+    var group: String { "\(Self.groupPrefix)\(rawValue)" }
+
+    private static let groupPrefix = "client.authentication.k8s.io/"
+
+    /// Reads a version.
+    ///
+    /// - Parameter group: `apiVersion` of a document.
+    init?(group: String) {
+        guard group.hasPrefix(Self.groupPrefix) else { return nil }
+        self.init(rawValue: String(group.dropFirst(Self.groupPrefix.count)))
+    }
+}

@@ -201,7 +201,7 @@ struct LoginCommand: ParsableCommand {
 
     func run() throws(Report) {
         if cancel { return try cancelSignIn() }
-        if ifNeeded, let name = try newAccountOptions.areGiven ? account : OnlyAccount.resolve(account, connection) {
+        if ifNeeded, let name = try newAccountOptions.areGiven ? account : connection.account(named: account) {
             guard try !isServed(name) else { return }
         }
         let scopes = scope.flatMap(TokenRequest.scopeTokens)
@@ -209,7 +209,7 @@ struct LoginCommand: ParsableCommand {
             let name = try newAccountOptions.addIfMissing(account, scopes, connection)
             return try signIn(to: name).run(isFirst: true)
         }
-        let name = try OnlyAccount.resolve(account, connection)
+        let name = try connection.account(named: account)
         do throws(Report) {
             try signIn(to: name).run()
         } catch {
@@ -256,7 +256,7 @@ struct LoginCommand: ParsableCommand {
 
     /// Cancels the sign-in that is under way.
     private func cancelSignIn() throws(Report) {
-        let name = try OnlyAccount.resolve(account, connection)
+        let name = try connection.account(named: account)
         var daemon = try connection.connect()
         do throws(Report) {
             let reply = try daemon.ask(CancelSignIn.Parameters(account: name))

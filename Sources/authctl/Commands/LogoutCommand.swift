@@ -72,7 +72,7 @@ struct LogoutCommand: ParsableCommand {
         } else {
             accounts = try confirmed(daemon.allStatuses(accounts: []).map(\.account))
         }
-        var answer = LogoutAnswer(accounts: [])
+        var answers: [Answer] = []
         var worst = ExitStatus.success
         for account in accounts {
             do throws(Report) {
@@ -88,14 +88,14 @@ struct LogoutCommand: ParsableCommand {
                     patience: Self.patience,
                     waitingFor: DaemonConnection.server(of: account)
                 )
-                answer.accounts.append(try tell(reply, of: account, &worst))
+                answers.append(try tell(reply, of: account, &worst))
             } catch {
                 guard all, error.isOutcome else { throw error }
                 StandardError.tell(error)
                 worst = .worst(worst, error.status)
             }
         }
-        if output.json { try output.print(answer, or: "") }
+        if output.json { try output.print(["accounts": answers], or: "") }
         guard worst == .success else { throw .reported(worst) }
     }
 
@@ -113,54 +113,47 @@ struct LogoutCommand: ParsableCommand {
         return accounts
     }
 
+    /// Reports the steps of a sign-out, and does those that are for this program.
+    ///
+    /// - Returns: the account's part of the answer in JSON.
     private func tell(
         _ reply: SignOut.Reply,
         of account: String,
         _ worst: inout ExitStatus
-    ) throws(Report) -> LogoutAnswer.Account {
-        var told = LogoutAnswer.Account(account: account, steps: reply.steps)
+    ) throws(Report) -> Answer {
+        var steps = reply.steps
+        var (host, shown): (String?, WebLink?) = (nil, nil)
         for (index, step) in reply.steps.enumerated() {
-            var text = SignOutText(account: account, step: step)
             if step.step == "end-session", step.outcome == "done" {
-                told.endSessionHost = reply.endSessionHost
-                let reason = try endSession(reply, of: account, &told)
-                told.steps[index] = reason.map { Self.failedStep(step, $0) } ?? step
-                text = SignOutText(account: account, step: told.steps[index])
+                guard let link = reply.endSessionUrl.flatMap(WebLink.init) else { throw .unreadableReply }
+                host = reply.endSessionHost
+                if let browser = noOpen || SignInPlace(.real) != .desktop ? nil : Browser.usual(in: .real) {
+                    StandardError.show(
+                        "\(PlainText.line(account)): opening \(link.host) in \(browser.name), to end the session\n"
+                    )
+                    if let reason = browser.show(link) {
+                        steps[index].outcome = "failed"
+                        steps[index].failure = FailureReport(summary: reason)
+                    }
+                } else {
+                    shown = link
+                    showAddress(link, of: account)
+                }
             }
-            if let line = text.line, !output.json { try StandardOutput.show(line) }
-            if let error = text.error {
+            if let line = steps[index].line(of: account), !output.json { try StandardOutput.show(line) }
+            if let error = steps[index].error(of: account) {
                 StandardError.tell(error)
                 worst = .worst(worst, error.status)
             }
         }
-        return told
+        return ["account": account, "steps": steps, "endSessionHost": host, "endSessionUrl": shown?.text]
     }
 
-    /// Opens the page that ends the session, or shows its address.
-    ///
-    /// - Returns: why the browser could not be opened; nil if it was, or if the person has to open it.
-    private func endSession(
-        _ reply: SignOut.Reply,
-        of account: String,
-        _ told: inout LogoutAnswer.Account
-    ) throws(Report) -> String? {
-        guard let link = reply.endSessionUrl.flatMap(WebLink.init) else { throw .unreadableReply }
-        let place = SignInPlace(.real)
-        let browser = noOpen || place != .desktop ? nil : Browser.usual(in: .real)
-        let name = PlainText.line(account)
-        guard let browser else {
-            told.endSessionUrl = link.text
-            let why = place.reason.map { " (\($0))" } ?? ""
-            StandardError.show(
-                "\(name): to end the session at \(link.host), open this address\(why)\n\n  \(link.text)\n"
-            )
-            return nil
-        }
-        StandardError.show("\(name): opening \(link.host) in \(browser.name), to end the session\n")
-        return SessionEnd(link: link).open(in: browser)
-    }
-
-    private static func failedStep(_ step: SignOutStep, _ reason: String) -> SignOutStep {
-        SignOutStep(step: step.step, outcome: "failed", failure: FailureReport(summary: reason))
+    /// Asks the person to open the page that ends the session.
+    private func showAddress(_ link: WebLink, of account: String) {
+        let why = SignInPlace(.real).reason.map { " (\($0))" } ?? ""
+        StandardError.show(
+            "\(PlainText.line(account)): to end the session at \(link.host), open this address\(why)\n\n  \(link.text)\n"
+        )
     }
 }

@@ -135,7 +135,7 @@ extension NewAccount {
     private mutating func check(
         _ daemon: inout DaemonConnection
     ) throws(Report) -> (other: (option: String, value: String)?, isRight: Bool) {
-        let check: ServerCheck?
+        let check: CheckServer.Reply?
         do throws(Report) {
             check = try daemon.check(settings)
         } catch {
@@ -143,12 +143,12 @@ extension NewAccount {
             StandardError.tell(error)
             return (nil, false)
         }
-        guard let check, let contradiction = check.contradiction else {
-            settings.variables = check?.reply.variables ?? settings.variables
+        guard let check, let fault = check.fault else {
+            settings.variables = check?.variables ?? settings.variables
             check?.tell(isProviderNamed: settings.provider != nil)
             return (nil, true)
         }
-        StandardError.warn(Hint(contradiction))
+        StandardError.warn(Hint(fault))
         guard let better = check.better,
             try Question.confirm("Use '\(PlainText.line(better.value))' instead?", byDefault: true)
         else { return (nil, false) }
@@ -170,7 +170,7 @@ extension NewAccount {
         var hasOne = isUsual
         if profile == nil { hasOne = try Question.confirm("Does the client have a secret?") }
         guard hasOne else { return }
-        let typed = try HiddenPrompt.ask("Client secret (not shown): ", .clientSecret)
+        let typed = try Question.askHidden("Client secret (not shown): ", .clientSecret)
         let secret = try PastedText(typed.reveal(), purpose: .clientSecret).secret()
         client = FileClient(id: settings.clientId, secret: secret)
     }
@@ -188,7 +188,7 @@ extension NewAccount {
                 return
             }
             do throws(Report) {
-                client = try ClientSecretFile.read(path)
+                client = try SecretFile.client(in: path)
                 settings.clientId = client?.id
                 if isForPerson, !hasRedirect { client?.warnOfRedirects() }
             } catch {

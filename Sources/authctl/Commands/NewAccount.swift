@@ -58,10 +58,10 @@ struct NewAccount {
         // All errors in the arguments are reported before anybody is asked.
         let account = name ?? "the new account"
         settings.authorizationDetails = try SettingsOptions.details(in: authorizationDetailsFile)
-        let secret = try ClientSecretFile.read(clientSecretFile, of: account, clientId: settings.clientId)
-        let key = try clientKeyFile.map(ClientKeyFile.read)
+        let secret = try SecretFile.client(in: clientSecretFile, of: account, clientId: settings.clientId)
+        let key = try clientKeyFile.map(SecretFile.clientKey)
         let grant = try refreshTokenFile.map { file throws(Report) in
-            try GrantFile(name: file, account: account).read()
+            try ImportedDocument.grant(in: file, of: account)
         }
         let initialAccessToken = try permission?.token(register: registers, account: account)
         if let client = secret?.completed(by: grant?.client) ?? grant?.client { try take(client) }
@@ -169,16 +169,16 @@ struct NewAccount {
         _ daemon: inout DaemonConnection
     ) throws(Report) {
         guard var check = try daemon.check(settings) else { return }
-        if let issuer = settings.issuer, resource != nil, check.contradiction != nil {
+        if let issuer = settings.issuer, resource != nil, check.fault != nil {
             var other = settings
             other.issuer = issuer.withOtherSlash
-            if let second = try daemon.check(other), second.contradiction == nil { (settings, check) = (other, second) }
+            if let second = try daemon.check(other), second.fault == nil { (settings, check) = (other, second) }
         }
         try check.refuse(arguments: ProgramArguments.all)
-        settings.variables = check.reply.variables ?? settings.variables
+        settings.variables = check.variables ?? settings.variables
         check.tell(isProviderNamed: settings.provider != nil)
         // A resource names its own scopes. The one for a refresh token is the authorization server's.
-        if let scopes = resource?.scopes, scopes == settings.scopes, check.reply.offlineAccess ?? false {
+        if let scopes = resource?.scopes, scopes == settings.scopes, check.offlineAccess ?? false {
             settings.scopes = scopes + (scopes.contains("offline_access") ? [] : ["offline_access"])
         }
     }
@@ -187,17 +187,15 @@ struct NewAccount {
         _ parameters: AddAccount.Parameters,
         _ daemon: inout DaemonConnection
     ) throws(Report) -> AddAccount.Reply {
-        var parameters = parameters
-        let reply = try CallerList.set(yes: isListMeant && settings.hasCallerList) { withoutCaller throws(Report) in
-            parameters.withoutCaller = withoutCaller
-            return try daemon.ask(
-                parameters,
-                // The server may register a client, or the person may be asked before an account is derived.
-                patience: DaemonConnection.refreshPatience,
-                waitingFor: registers ? "the authorization server" : "the daemon"
-            )
-        }
-        TokenFileLine.warn(of: settings, by: settings)
+        let reply = try daemon.ask(
+            parameters,
+            settingList: \.withoutCaller,
+            isMeant: isListMeant && settings.hasCallerList,
+            // The server may register a client, or the person may be asked before an account is derived.
+            patience: DaemonConnection.refreshPatience,
+            waitingFor: registers ? "the authorization server" : "the daemon"
+        )
+        settings.warnOfTokenFile(by: settings)
         try daemon.warnOfSharedAddresses(of: settings, by: settings)
         SchemeHandler.register(for: settings)
         let account = reply.status.account

@@ -57,7 +57,7 @@ struct RefreshCommand: ParsableCommand {
     }
 
     private func chosen(_ daemon: inout DaemonConnection) throws(Report) -> [String] {
-        guard all else { return accounts.isEmpty ? [try OnlyAccount.resolve(nil, connection)] : accounts }
+        guard all else { return accounts.isEmpty ? [try connection.account(named: nil)] : accounts }
         let withoutGrant: Set = ["signed-out", "parked"]
         return try daemon.allStatuses(accounts: []).filter { !withoutGrant.contains($0.state) }.map(\.account)
     }

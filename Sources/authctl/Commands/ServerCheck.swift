@@ -3,30 +3,26 @@ internal import Basics
 internal import TextEncodings
 
 /// The daemon's result of checking the server of a new account.
-struct ServerCheck {
-    let reply: CheckServer.Reply
-
+extension CheckServer.Reply {
     /// What is wrong with the server, in one sentence; nil if nothing is.
-    var contradiction: String? {
-        reply.contradiction.map {
-            "'\(PlainText.line(reply.issuer))' cannot be the issuer: \(PlainText.line($0))"
-        }
+    var fault: String? {
+        contradiction.map { "'\(PlainText.line(issuer))' cannot be the issuer: \(PlainText.line($0))" }
     }
 
     /// The option that names the right server; nil if that is unknown.
     var better: (option: String, value: String)? {
-        if let provider = reply.otherProvider { return ("--provider", provider) }
-        return reply.otherIssuer.map { ("--issuer", $0) }
+        if let provider = otherProvider { return ("--provider", provider) }
+        return otherIssuer.map { ("--issuer", $0) }
     }
 
     /// Shows useful facts that do not speak against the server.
     ///
     /// - Parameter isProviderNamed: whether the person named the profile.
     func tell(isProviderNamed: Bool) {
-        if let reason = reply.unreachable {
-            StandardError.warn("'\(PlainText.line(reply.issuer))' could not be asked: \(PlainText.line(reason))")
+        if let reason = unreachable {
+            StandardError.warn("'\(PlainText.line(issuer))' could not be asked: \(PlainText.line(reason))")
         }
-        if !isProviderNamed, let provider = reply.provider {
+        if !isProviderNamed, let provider {
             let name = PlainText.line(provider)
             StandardError.note(
                 "this server has the provider profile '\(name)', which is used: \(Command("provider", "show", name))"
@@ -38,9 +34,9 @@ struct ServerCheck {
     ///
     /// - Parameter arguments: the command's arguments, from which the right command is made.
     func refuse(arguments: [String]) throws(Report) {
-        guard let contradiction else { return }
+        guard let fault else { return }
         var hints = better.flatMap { Self.command(arguments, with: $0) }.map { [Hint($0)] } ?? []
-        if hints.isEmpty, let provider = reply.provider {
+        if hints.isEmpty, let provider {
             let command = Command("provider", "show", PlainText.line(provider))
             hints = ["'\(command)' says what it needs to know"]
         } else if hints.isEmpty {
@@ -51,7 +47,7 @@ struct ServerCheck {
         if !asksAnyway {
             hints.append("to add it without asking the server: --offline")
         }
-        throw Report(status: .badData, name: "authctl.WrongIssuer", message: contradiction, hints: hints)
+        throw Report(status: .badData, name: "authctl.WrongIssuer", message: fault, hints: hints)
     }
 
     /// The command with the other server; nil if its server is not named by an option.
@@ -70,7 +66,7 @@ extension DaemonConnection {
     ///
     /// - Returns: nil if it was not checked, because the daemon is older, or is asking too many servers.
     /// - Throws: the daemon's error if the settings are invalid; connection errors.
-    mutating func check(_ settings: AccountSettings) throws(Report) -> ServerCheck? {
+    mutating func check(_ settings: AccountSettings) throws(Report) -> CheckServer.Reply? {
         let parameters = CheckServer.Parameters(
             issuer: settings.issuer,
             provider: settings.provider,
@@ -79,12 +75,10 @@ extension DaemonConnection {
         )
         do throws(Report) {
             let server = settings.issuer.map(ShownHost.of) ?? settings.provider ?? ""
-            return ServerCheck(
-                reply: try ask(
-                    parameters,
-                    patience: Self.refreshPatience,
-                    waitingFor: "the authorization server \(PlainText.line(server))"
-                )
+            return try ask(
+                parameters,
+                patience: Self.refreshPatience,
+                waitingFor: "the authorization server \(PlainText.line(server))"
             )
         } catch {
             let known = [LimitExceededError.name, "org.varlink.service.MethodNotFound"]

@@ -336,6 +336,21 @@ struct SettingsOptions: ParsableArguments {
         settings.tokenFileKind = tokenFileKind
     }
 
+    /// `arguments` with the account's own name added after a lone `--token-file` of `account add` or `edit`, because the
+    /// parser knows no option with an optional value.
+    static func nameTokenFile(in arguments: [String]) -> [String] {
+        guard arguments.count > 2, arguments[0] == "account", ["add", "edit"].contains(arguments[1]),
+            let place = arguments.firstIndex(of: "--token-file")
+        else { return arguments }
+        let next = arguments.index(after: place)
+        // A word that begins with "-" is not a file name.
+        let isAlone = next == arguments.endIndex || arguments[next].hasPrefix("-")
+        guard isAlone, !arguments[2].hasPrefix("-") else { return arguments }
+        var filled = arguments
+        filled.insert(arguments[2], at: next)
+        return filled
+    }
+
     /// The scope tokens; nil if none were given. One option may contain several, because scopes are often copied
     /// together with their spaces.
     var scopes: [String]? {

@@ -1,16 +1,13 @@
 internal import AuthRefreshInterface
 internal import Basics
 
-/// The text about one step of a sign-out.
-struct SignOutText {
-    let account: String
-    let step: SignOutStep
-
+/// The texts about one step of a sign-out.
+extension SignOutStep {
     /// The line for people, with a newline; nil for a failure, and for the end of the session, which is shown in more
     /// detail.
-    var line: String? {
+    func line(of account: String) -> String? {
         let words =
-            switch (step.step, step.outcome) {
+            switch (step, outcome) {
             case (_, "failed"), ("end-session", _): String?.none
             case ("revoke", "done"): "the grant is revoked"
             case ("revoke", "unsupported"):
@@ -21,25 +18,25 @@ struct SignOutText {
             case ("deregister", _): "the client is deregistered"
             case ("remove", _): "removed"
             // A newer daemon may have more steps.
-            default: "\(PlainText.line(step.step)): \(PlainText.line(step.outcome))"
+            default: "\(PlainText.line(step)): \(PlainText.line(outcome))"
             }
         return words.map { "\(PlainText.line(account)): \($0)\n" }
     }
 
     /// Nil: it did not fail.
-    var error: Report? {
-        guard step.outcome == "failed" else { return nil }
-        let reason = step.failure.map { Wording.joined($0.summary, $0) } ?? "no reason is given"
+    func error(of account: String) -> Report? {
+        guard outcome == "failed" else { return nil }
+        let reason = failure.map { Wording.joined($0.summary, $0) } ?? "no reason is given"
         return Report(
             status: .tryAgainLater,
             name: "authctl.SignOutStepFailed",
-            message: "'\(account)': \(Self.failure(of: step.step)): \(reason)",
-            hints: [Self.hint(for: step.step, of: account)]
+            message: "'\(account)': \(failed): \(reason)",
+            hints: [remedy(for: account)]
         )
     }
 
     /// What failed, in words.
-    private static func failure(of step: String) -> String {
+    private var failed: String {
         switch step {
         case "revoke": "the grant was not revoked"
         case "end-session": "the session at the server was not ended"
@@ -51,7 +48,7 @@ struct SignOutText {
     }
 
     /// What helps.
-    private static func hint(for step: String, of account: String) -> Hint {
+    private func remedy(for account: String) -> Hint {
         switch step {
         case "revoke": "the tokens are erased here; revoke the grant on the authorization server's own pages"
         case "end-session": "sign out on the authorization server's own pages"

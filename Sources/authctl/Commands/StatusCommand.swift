@@ -52,10 +52,10 @@ struct StatusCommand: ParsableCommand {
         let statuses = try daemon.allStatuses(accounts: accounts)
         let time = LocalTime.now
         var view = StatusView(accounts: statuses, time: time).render(.standardOutput)
-        if !accounts.isEmpty { view += statuses.compactMap { TokenFileLine.text($0, time) }.joined() }
+        if !accounts.isEmpty { view += statuses.compactMap { Self.tokenFile(of: $0, time) }.joined() }
         if accounts.isEmpty || output.json {
             let info = try daemon.ask(GetInfo.Parameters())
-            let answer = StatusAnswer(accounts: statuses, daemon: info)
+            let answer: Answer = ["accounts": statuses, "daemon": info]
             try output.print(answer, or: view + StatusView.condition(of: info))
         } else {
             try StandardOutput.show(view)
@@ -69,11 +69,18 @@ struct StatusCommand: ParsableCommand {
         guard worst == .success else { throw .reported(worst) }
     }
 
+    /// Where the account's token file is and when it was written, as a line with a newline; nil if it has none.
+    private static func tokenFile(of status: AccountStatus, _ time: LocalTime) -> String? {
+        guard let file = status.tokenFile else { return nil }
+        let written = file.writtenAtUSec.map { "written \(time.both($0))" } ?? "not there now"
+        return PlainText.line("\(status.account): token file \(file.path), \(written)") + "\n"
+    }
+
     private func printChanges() throws(Report) {
         var feed = try StatusFeed.open(names: accounts, connection: connection)
         while true {
             guard let info = feed.info else { throw .unreadableReply }
-            try output.printLine(StatusAnswer(accounts: feed.accounts, daemon: info), or: "")
+            try output.printLine(["accounts": feed.accounts, "daemon": info] as Answer, or: "")
             try feed.waitForChange()
         }
     }
@@ -120,7 +127,7 @@ struct WatchCommand: ParsableCommand {
                 if wasRestarted { StandardError.note("the daemon was restarted; the present state follows") }
                 wasRestarted = false
                 isComplete = isComplete || change.isReady
-                try output.printLine(change, or: ChangeLine(change: change).text)
+                try output.printLine(change, or: change.text(.standardOutput))
             case .nothing: changes.wait()
             case .daemonEnded:
                 wasRestarted = wasRestarted || isComplete

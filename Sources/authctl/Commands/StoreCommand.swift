@@ -61,7 +61,8 @@ struct StoreBackupCommand: ParsableCommand {
         defer { close(source) }
         let size = try target.copy(from: source)
         try target.finish()
-        try output.print(FileAnswer(path: file, bytes: size, keys: reply.keys), or: "\(file): \(size) bytes\n")
+        let answer: Answer = ["path": file, "bytes": size, "keys": reply.keys]
+        try output.print(answer, or: "\(file): \(size) bytes\n")
         guard let keys = reply.keys else {
             return StandardError.note(
                 "the file does not contain the store's key; without a copy of the key nobody can open it"

@@ -110,7 +110,7 @@ struct TokenCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    /// The request, equal to the one that `TokenArguments` makes from these arguments.
+    /// The request, equal to the one that is made from these arguments by hand.
     func request(for account: String) -> TokenRequest {
         var request = target.request(for: account, minimumValidity: minValidity, socket: connection.socket)
         request.claims = claims
@@ -147,46 +147,29 @@ struct TokenCommand: ParsableCommand {
     }
 
     func run() throws(Report) {
-        let request = request(for: try OnlyAccount.resolve(account, connection))
+        let request = request(for: try connection.account(named: account))
         if idToken {
-            let token = try PrintedIDToken(request)
-            return try StandardOutput.write(token.text(for: request))
+            var daemon = try connection.connect()
+            return try StandardOutput.write(request.acquireIDToken(from: &daemon).token.text(for: request))
         }
         guard dpop.count == 2 else {
             return try request.answer { text throws(Report) in try StandardOutput.write(text) }
         }
-        let token = try ProvenToken(request, method: dpop[0], url: dpop[1], nonce: dpopNonce)
-        try StandardOutput.write(token.text(for: request))
+        try StandardOutput.write(provenToken(request))
     }
-}
 
-/// A token, with the proof that we have the account's key (RFC 9449).
-struct ProvenToken {
-    let token: AcquiredToken
-    let proof: String
-
-    /// Acquires the token, and a proof for one request with it.
-    ///
-    /// - Parameters:
-    ///   - method: the request's method.
-    ///   - url: the request's URL.
-    ///   - nonce: the server's nonce; nil if there is none.
-    init(
-        _ request: TokenRequest,
-        method: String,
-        url: String,
-        nonce: String?
-    ) throws(Report) {
-        var daemon = try DaemonConnection(socket: request.socket)
-        token = try request.acquire(from: &daemon)
+    /// A token with the proof for one request that we have the account's key (RFC 9449), as text for standard output.
+    private func provenToken(_ request: TokenRequest) throws(Report) -> String {
+        var daemon = try connection.connect()
+        let token = try request.acquire(from: &daemon)
         let parameters = ProvePossession.Parameters(
             account: request.account,
-            method: method,
-            url: url,
+            method: dpop[0],
+            url: dpop[1],
             accessToken: token.accessToken,
-            nonce: nonce
+            nonce: dpopNonce
         )
-        proof = try daemon.ask(parameters).proof
+        let proof = try daemon.ask(parameters).proof
         guard token.tokenType.lowercased() == "dpop" else {
             throw .usage(
                 "the token of '\(PlainText.line(request.account))' is not bound to a key, so there is no proof for it",
@@ -195,10 +178,6 @@ struct ProvenToken {
         }
         guard AcquiredToken.isPrintable(proof) else { throw .unreadableReply }
         request.warnIfShort(token)
-    }
-
-    /// The text for standard output, with a newline. The proof is on a line of its own.
-    func text(for request: TokenRequest) throws(Report) -> String {
         let text = try token.text(for: request)
         switch request.format {
         case .raw, .xoauth2, .oauthbearer: return text + proof + "\n"
@@ -210,36 +189,30 @@ struct ProvenToken {
     }
 }
 
-/// An account's ID token, and its printed forms.
-struct PrintedIDToken {
-    let token: IdToken
-    /// Until when the request's holder should keep it, in µs since 1970; nil if the daemon does not say.
-    let heldUntilUSec: Int64?
-
-    /// Acquires the token.
+extension TokenRequest {
+    /// Acquires the account's ID token on a connection that can be used afterwards.
     ///
+    /// - Returns: also until when the request's holder should keep it, in µs since 1970; nil if the daemon does not say.
     /// - Throws: `unreadableReply` if it is missing, or contains characters that could forge a header.
-    init(_ request: TokenRequest) throws(Report) {
-        var daemon = try DaemonConnection(socket: request.socket)
-        try self.init(request, from: &daemon)
-    }
-
-    /// Acquires the token on a connection that can be used afterwards.
-    init(_ request: TokenRequest, from daemon: inout DaemonConnection) throws(Report) {
-        let reply = try request.reply(from: &daemon)
+    func acquireIDToken(
+        from daemon: inout DaemonConnection
+    ) throws(Report) -> (token: IdToken, heldUntilUSec: Int64?) {
+        let reply = try reply(from: &daemon)
         guard let decoded = WireText.decode(AcquireToken.Reply.self, fromText: reply.text),
             let token = decoded.idToken, AcquiredToken.isPrintable(token.token)
         else { throw .unreadableReply }
-        self.token = token
-        heldUntilUSec = decoded.heldUntilUSec
-        request.warnIfShort(endingAt: token.expiresAtUSec)
+        warnIfShort(endingAt: token.expiresAtUSec)
+        return (token, decoded.heldUntilUSec)
     }
+}
 
+/// The printed forms of an account's ID token.
+extension IdToken {
     /// The text for standard output, with a newline.
     func text(for request: TokenRequest) -> String {
         switch request.format {
-        case .raw, .xoauth2, .oauthbearer: "\(token.token)\n"
-        case .header: "Authorization: Bearer \(token.token)\n"
+        case .raw, .xoauth2, .oauthbearer: "\(token)\n"
+        case .header: "Authorization: Bearer \(token)\n"
         case .headersJSON: headers.text + "\n"
         case .json: object.text + "\n"
         case .env: environment(of: request.account)
@@ -248,18 +221,18 @@ struct PrintedIDToken {
 
     private var headers: JSONObjectText {
         var object = JSONObjectText()
-        object.add("Authorization", JSONText.quote("Bearer \(token.token)"))
+        object.add("Authorization", JSONText.quote("Bearer \(token)"))
         return object
     }
 
     private var object: JSONObjectText {
         var object = JSONObjectText()
-        object.add("audiences", JSONText.array(token.audiences))
-        object.add("expiresAt", UTCStamp.text(token.expiresAtUSec).map(JSONText.quote))
-        object.add("expiresAtUSec", String(token.expiresAtUSec))
-        object.add("idToken", JSONText.quote(token.token))
-        object.add("nonce", token.nonce.map(JSONText.quote))
-        object.add("subject", JSONText.quote(token.subject))
+        object.add("audiences", JSONText.array(audiences))
+        object.add("expiresAt", UTCStamp.text(expiresAtUSec).map(JSONText.quote))
+        object.add("expiresAtUSec", String(expiresAtUSec))
+        object.add("idToken", JSONText.quote(token))
+        object.add("nonce", nonce.map(JSONText.quote))
+        object.add("subject", JSONText.quote(subject))
         return object
     }
 
@@ -267,8 +240,8 @@ struct PrintedIDToken {
     private func environment(of account: String) -> String {
         let variables = [
             ("AUTHREFRESH_ACCOUNT", account),
-            ("AUTHREFRESH_ID_TOKEN", token.token),
-            ("AUTHREFRESH_EXPIRES_AT", String(token.expiresAtUSec / 1_000_000)),
+            ("AUTHREFRESH_ID_TOKEN", token),
+            ("AUTHREFRESH_EXPIRES_AT", String(expiresAtUSec / 1_000_000)),
         ]
         return variables.map { "export \($0.0)=\(ShellWord.quoted($0.1))\n" }.joined()
     }

@@ -49,16 +49,3 @@ enum DaemonCompletion {
         return zip(words, words.dropFirst()).first { $0.0 == "--socket" }?.1
     }
 }
-
-/// Answers the completion scripts made by `--generate-completion-script`.
-enum ShellCompletion {
-    /// Prints the candidates, one per line; nothing if the parser cannot understand the line.
-    static func answer(_ arguments: [String]) throws(Report) {
-        do {
-            _ = try AuthctlCommand.parseAsRoot(arguments)
-        } catch {
-            guard AuthctlCommand.exitCode(for: error) == .success else { return }
-            try StandardOutput.write(AuthctlCommand.fullMessage(for: error) + "\n")
-        }
-    }
-}

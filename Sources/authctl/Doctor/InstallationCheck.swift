@@ -2,17 +2,13 @@ internal import AuthRefreshInterface
 internal import Basics
 
 /// Looks for the daemon's program in all places of installations. A package and `systemd/install` may both be there.
-struct InstallationCheck {
-    private static let program = "authrefreshd"
-
-    let surroundings: Surroundings
-
-    var finding: Finding {
-        let found = programs
+extension Surroundings {
+    var installationFinding: Finding {
+        let found = installations
         guard let first = found.first else {
             return .note(
                 .installation,
-                "there is no authrefreshd in '\(surroundings.programFolder)', in PATH or in ~/.local/bin"
+                "there is no authrefreshd in '\(programFolder)', in PATH or in ~/.local/bin"
             )
         }
         guard found.count > 1 else { return .ok(.installation, "\(first.shown) is installed") }
@@ -25,22 +21,22 @@ struct InstallationCheck {
     }
 
     /// The programs, each once even if several links lead to it; the one of this `authctl` first.
-    private var programs: [InstalledProgram] {
-        let home = surroundings.environment("HOME").map { ["\($0)/.local/bin"] } ?? []
-        let inPath = surroundings.environment("PATH")?.split(separator: ":").map(String.init) ?? []
-        let folders = [surroundings.programFolder] + home + ["/usr/local/bin", "/usr/bin"] + inPath
+    private var installations: [(shown: String, removal: Hint?)] {
+        let home = environment("HOME").map { ["\($0)/.local/bin"] } ?? []
+        let inPath = environment("PATH")?.split(separator: ":").map(String.init) ?? []
+        let folders = [programFolder] + home + ["/usr/local/bin", "/usr/bin"] + inPath
         var seen: Set<String> = []
         return folders.compactMap { folder in
-            let path = "\(folder)/\(Self.program)"
-            guard let file = surroundings.file(path), file.kind == .regular, file.mode & 0o111 != 0,
+            let path = "\(folder)/authrefreshd"
+            guard let file = file(path), file.kind == .regular, file.mode & 0o111 != 0,
                 seen.insert(file.identity ?? path).inserted
             else { return nil }
-            return InstalledProgram(folder: folder, path: path, version: version(of: path))
+            return ("'\(path)' (\(version(of: path)))", Self.removal(of: path, in: folder))
         }
     }
 
     private func version(of program: String) -> String {
-        let output = surroundings.run([program, "--version"])
+        let output = run([program, "--version"])
         guard output.end == .exited(0), let line = output.text.split(separator: "\n").first else {
             return "it does not run"
         }
@@ -49,25 +45,16 @@ struct InstallationCheck {
 
     /// The started program, from systemctl's `{ path=/usr/bin/authrefreshd ; argv[]=… }`; nil if there is no unit.
     private var startedByTheService: String? {
-        let output = surroundings.run(
-            surroundings.systemctl + ["show", "--property=ExecStart", "--value", "authrefreshd.service"]
+        let output = run(
+            systemctl + ["show", "--property=ExecStart", "--value", "authrefreshd.service"]
         )
         guard output.end == .exited(0), let start = output.text.firstRange(of: "path=") else { return nil }
         let path = output.text[start.upperBound...].prefix { $0 != " " }
         return path.isEmpty ? nil : String(path)
     }
-}
 
-/// A daemon's program in one of the places of installations.
-private struct InstalledProgram {
-    let folder: String
-    let path: String
-    let version: String
-
-    var shown: String { "'\(path)' (\(version))" }
-
-    /// How to remove it; nil if neither the package nor `systemd/install` puts a program there.
-    var removal: Hint? {
+    /// How to remove the program; nil if neither the package nor `systemd/install` puts one there.
+    private static func removal(of path: String, in folder: String) -> Hint? {
         let command: Command
         if ["/usr/bin", "/bin"].contains(folder) {
             command = Command(program: "apt", "remove", "authrefreshd")

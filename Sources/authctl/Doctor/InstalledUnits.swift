@@ -2,50 +2,43 @@ internal import AuthRefreshInterface
 internal import Basics
 
 /// The daemon's units as this process finds them, and how to reach the service manager that starts them.
-struct InstalledUnits {
-    static let socket = "authrefreshd.socket"
-
-    let surroundings: Surroundings
+extension Surroundings {
+    static let socketUnit = "authrefreshd.socket"
 
     /// Whether the socket's unit exists: in one of the folders of systemd.unit(5), or wherever else the manager found it.
-    var exist: Bool {
-        let variable = surroundings.environment
+    var haveUnits: Bool {
+        let variable = environment
         let home = variable("HOME")
         let own =
             [variable("XDG_CONFIG_HOME") ?? home.map { "\($0)/.config" }]
             + [variable("XDG_DATA_HOME") ?? home.map { "\($0)/.local/share" }]
         let shared = (variable("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share").split(separator: ":").map(String.init)
         let folders = own.compactMap(\.self) + shared + ["/etc", "/run", "/usr/local/lib", "/usr/lib"]
-        if folders.contains(where: { surroundings.file("\($0)/systemd/user/\(Self.socket)") != nil }) { return true }
-        let answer = surroundings.run(
-            surroundings.systemctl + ["show", "--property=LoadState", "--value", Self.socket]
-        )
+        if folders.contains(where: { file("\($0)/systemd/user/\(Self.socketUnit)") != nil }) { return true }
+        let answer = run(systemctl + ["show", "--property=LoadState", "--value", Self.socketUnit])
         return answer.end == .exited(0) && ["loaded\n", "masked\n", "error\n", "bad-setting\n"].contains(answer.text)
     }
 
     /// How to install them. This `authctl` tells whether it is the package's, which always has them.
-    var installation: Hint {
-        surroundings.isPackaged
-            ? "the package is damaged: \(surroundings.installer)" : "not installed yet: run \(surroundings.installer)"
+    var installationHint: Hint {
+        isPackaged ? "the package is damaged: \(installer)" : "not installed yet: run \(installer)"
     }
 
     /// What to do if nothing answers at a socket.
-    func hints(for path: String) -> [Hint] {
-        let variable = surroundings.environment("XDG_RUNTIME_DIR")
-        let isUsual = path == SocketPath.inside(variable ?? surroundings.usualRuntimeFolder)
-        if isUsual, let hint = surroundings.foreignRuntimeFolder { return [hint] }
-        guard !isUsual || variable != nil || surroundings.hasRuntimeFolder else {
+    func socketHints(for path: String) -> [Hint] {
+        let variable = environment("XDG_RUNTIME_DIR")
+        let isUsual = path == SocketPath.inside(variable ?? usualRuntimeFolder)
+        if isUsual, let hint = foreignRuntimeFolder { return [hint] }
+        guard !isUsual || variable != nil || hasRuntimeFolder else {
             return [
                 "you have no session here, as in cron and su; to keep a user manager running without one:"
                     + " \(Command(program: "loginctl", "enable-linger"))"
             ]
         }
-        let start = Hint(surroundings.systemctl("start", "authrefreshd"))
-        return exist ? [start] : [start, installation]
+        let start = Hint(systemctl("start", "authrefreshd"))
+        return haveUnits ? [start] : [start, installationHint]
     }
-}
 
-extension Surroundings {
     /// Whether this program is the package's.
     var isPackaged: Bool { ["/usr/bin", "/bin"].contains(programFolder) }
 

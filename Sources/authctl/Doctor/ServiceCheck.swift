@@ -3,25 +3,29 @@ internal import Basics
 internal import Glibc
 
 /// Checks the units' state in the service manager, and whether they continue after the session.
-struct ServiceCheck {
-    let surroundings: Surroundings
-    /// Whether the daemon answers. Then it matters less how it was started.
-    let isAnswering: Bool
-
-    private static let units = ["authrefreshd.socket", "authrefreshd.service"]
-    private static let properties = [
+extension Surroundings {
+    private static let unitProperties = [
         "Id", "LoadState", "ActiveState", "SubState", "UnitFileState", "Result", "ExecMainStatus", "ExecStartPre",
         "NRestarts", "StatusText", "NeedDaemonReload",
     ]
 
-    var findings: [Finding] {
-        let output = surroundings.run(
-            surroundings.systemctl + ["show", "--property=" + Self.properties.joined(separator: ",")] + Self.units
-        )
+    /// - Parameter isAnswering: whether the daemon answers. Then it matters less how it was started.
+    func serviceFindings(isAnswering: Bool) -> [Finding] {
+        func unavailable(_ reason: String) -> Finding {
+            let text = "your service manager cannot be asked: \(reason)"
+            let advice: Hint =
+                "log in through a session (ssh, machinectl shell), or: \(Command(program: "loginctl", "enable-linger"))"
+            return isAnswering
+                ? .note(.service, text, advice: advice) : .error(.service, text, needs: .start, advice: advice)
+        }
+        let properties = "--property=" + Self.unitProperties.joined(separator: ",")
+        let output = run(systemctl + ["show", properties, "authrefreshd.socket", "authrefreshd.service"])
         switch output.end {
-        case .exited(0): return unitFindings(output.text) + [linger]
-        case .exited: return [unavailable(firstLine(of: output.text)), linger]
-        case .timedOut, .tooMuch: return [unavailable("it does not answer"), linger]
+        case .exited(0): return unitFindings(output.text, isAnswering: isAnswering) + [lingerFinding]
+        case .exited:
+            let reason = output.text.split(separator: "\n").first.map(String.init) ?? "it gives no reason"
+            return [unavailable(PlainText.line(reason).lowercasedFirst), lingerFinding]
+        case .timedOut, .tooMuch: return [unavailable("it does not answer"), lingerFinding]
         case .notStarted(ENOENT):
             return [
                 .note(
@@ -34,20 +38,8 @@ struct ServiceCheck {
         }
     }
 
-    private func unavailable(_ reason: String) -> Finding {
-        let text = "your service manager cannot be asked: \(reason)"
-        let advice: Hint =
-            "log in through a session (ssh, machinectl shell), or: \(Command(program: "loginctl", "enable-linger"))"
-        return isAnswering
-            ? .note(.service, text, advice: advice) : .error(.service, text, needs: .start, advice: advice)
-    }
-
-    private func firstLine(of text: String) -> String {
-        PlainText.line(text.split(separator: "\n").first.map(String.init) ?? "it gives no reason").lowercasedFirst
-    }
-
     /// The findings for each unit, from `NAME=value` lines with an empty line between units.
-    private func unitFindings(_ text: String) -> [Finding] {
+    private func unitFindings(_ text: String, isAnswering: Bool) -> [Finding] {
         let blocks = text.split(separator: "\n", omittingEmptySubsequences: false).split(separator: "")
         return blocks.flatMap { lines -> [Finding] in
             var values: [String: String] = [:]
@@ -55,20 +47,20 @@ struct ServiceCheck {
                 guard let equals = line.firstIndex(of: "=") else { continue }
                 values[String(line[..<equals])] = String(line[line.index(after: equals)...])
             }
-            return UnitState(values: values, surroundings: surroundings).findings(isAnswering: isAnswering)
+            return UnitState(values: values, surroundings: self).findings(isAnswering: isAnswering)
         }
     }
 
-    private var linger: Finding {
-        guard let name = surroundings.userName else { return .note(.linger, "not known: this user has no name here") }
-        guard surroundings.file("/var/lib/systemd/linger/\(name)") == nil else {
+    private var lingerFinding: Finding {
+        guard let name = userName else { return .note(.linger, "not known: this user has no name here") }
+        guard file("/var/lib/systemd/linger/\(name)") == nil else {
             return .ok(.linger, "the daemon keeps running when you are not logged in")
         }
         let text = "the daemon stops when your last session ends"
         let advice: Hint = "to keep it running: \(Command(program: "loginctl", "enable-linger"))"
         // On a server, people log in and out, but programs need tokens all the time.
-        let isRemote = surroundings.environment("SSH_CONNECTION") != nil
-        let isDesktop = ["DISPLAY", "WAYLAND_DISPLAY"].contains { surroundings.environment($0) != nil }
+        let isRemote = environment("SSH_CONNECTION") != nil
+        let isDesktop = ["DISPLAY", "WAYLAND_DISPLAY"].contains { environment($0) != nil }
         return isRemote && !isDesktop
             ? .warning(.linger, text, needs: .repair, advice: advice) : .note(.linger, text, advice: advice)
     }
@@ -107,16 +99,15 @@ private struct UnitState {
         case ("not-found", _) where isAnswering:
             return .note(.service, "systemd does not know it: the daemon was started in another way", of: name)
         case ("not-found", _):
-            let units = InstalledUnits(surroundings: surroundings)
-            guard !units.exist else {
+            guard !surroundings.haveUnits else {
                 return error("systemd has not read it yet", advice: Hint(surroundings.systemctl("daemon-reload")))
             }
-            return error("systemd does not know it", advice: units.installation)
+            return error("systemd does not know it", advice: surroundings.installationHint)
         case ("masked", _): return error("it is masked", advice: systemctl("unmask"))
         case ("loaded", "active"): return active(state)
         // Between two starts that fail, it is activating.
         case ("loaded", let activity?) where activity == "failed" || activity == "activating" && restarts > 0:
-            if isService, let failure = StartFinding(values, surroundings) {
+            if isService, let failure = surroundings.startFailure(values) {
                 return error("it has failed: \(failure.text)", advice: failure.advice)
             }
             let status = values["ExecMainStatus"].flatMap { $0 == "0" ? nil : ", status \($0)" } ?? ""

@@ -56,6 +56,21 @@ struct Surroundings: Sendable {
         return environment("LOGNAME") ?? environment("USER")
     }
 
+    /// The process that started this one: its ID, its start time in ticks (proc_pid_stat(5)) and its program's file; nil
+    /// if it is not visible, for example from a container.
+    ///
+    /// No two processes have the first two since the machine started. But a process may become another program: the
+    /// kubectl of Google Cloud asks the cluster for its version, and executes the kubectl of that version.
+    var parentProcess: String? {
+        let pid = getppid()
+        // The second field is a name in parentheses that may contain anything. The 22nd field is the start time.
+        guard pid > 0, let stat = text("/proc/\(pid)/stat"), let name = stat.lastIndex(of: ")") else { return nil }
+        let fields = stat[name...].split(separator: " ")
+        guard fields.count > 20 else { return nil }
+        let program = file("/proc/\(pid)/exe")?.identity
+        return ["\(pid)", "\(fields[20])", program].compactMap(\.self).joined(separator: ".")
+    }
+
     /// Whether this Linux runs in Windows (WSL), which sets the variable for every process.
     var isInWindows: Bool { environment("WSL_DISTRO_NAME") != nil }
 

@@ -95,12 +95,6 @@ extension UnusedProxy {
 }
 
 extension ErrorReply {
-    /// The parameters that errors about a server have in common.
-    private struct Parameters: Decodable {
-        var kind: String?
-        var failure: FailureReport?
-    }
-
     /// Whether the daemon says that it got no answer from an authorization server.
     var isWithoutAnswer: Bool {
         guard name != ServerUnavailableError.name else { return true }
@@ -108,10 +102,11 @@ extension ErrorReply {
             TemporarilyUnavailableError.name, SignInFailedError.name, ClientNotRegisteredError.name,
             GrantNotImportedError.name,
         ]
-        guard names.contains(name), let error = WireText.decode(Parameters.self, fromText: parameters) else {
+        guard names.contains(name), let error = try? JSONText(parameters), let failure = error["failure"] else {
             return false
         }
-        return error.kind ?? "unavailable" == "unavailable" && error.failure?.isWithoutAnswer ?? false
+        return error["kind"]?.string ?? "unavailable" == "unavailable"
+            && WireText.decode(FailureReport.self, fromText: failure.text)?.isWithoutAnswer ?? false
     }
 }
 

@@ -16,14 +16,14 @@ extension FileClient {
     }
 }
 
-/// The file of `--client-secret-file`.
-enum ClientSecretFile {
+/// The files of `--client-secret-file` and `--client-key-file`.
+extension SecretFile {
     /// The secret of an account's client, and the client ID if the file contains it; nil if no file is named.
     ///
     /// - Throws: why the file cannot be read or used, or is another client's; `cancelled`.
-    static func read(_ name: String?, of account: String, clientId: String?) throws(Report) -> FileClient? {
+    static func client(in name: String?, of account: String, clientId: String?) throws(Report) -> FileClient? {
         guard let name else { return nil }
-        var client = try read(name, prompt: "Client secret of '\(PlainText.line(account))': ")
+        var client = try client(in: name, prompt: "Client secret of '\(PlainText.line(account))': ")
         client.id = try client.id(said: clientId)
         return client
     }
@@ -32,7 +32,7 @@ enum ClientSecretFile {
     ///
     /// - Parameter prompt: the prompt on a terminal.
     /// - Throws: why the file cannot be read or used; `cancelled`.
-    static func read(_ name: String, prompt: String = "") throws(Report) -> FileClient {
+    static func client(in name: String, prompt: String = "") throws(Report) -> FileClient {
         let secret = try SecretFile(name: name, purpose: .clientSecret).read(prompt: prompt)
         let text = secret.reveal()
         switch ClientFile(Array(text.utf8)) {
@@ -48,16 +48,15 @@ enum ClientSecretFile {
         case .serviceAccountKey: throw .isServiceAccountKey
         case .externalAccount, nil: break
         }
-        try check(text)
+        try checkIsSecret(text)
         return FileClient(id: nil, secret: try PastedText(text, purpose: .clientSecret).secret())
     }
 
     /// Refuses text that is not a secret. A secret may begin with any character (RFC 6749 §A.2), but no server gives out
     /// one that begins like a JSON object with a member.
-    private static func check(_ text: String) throws(Report) {
-        let isJSON =
-            WireText.decode([String: AnyValue].self, fromText: text) != nil
-            || WireText.decode([AnyValue].self, fromText: text) != nil
+    private static func checkIsSecret(_ text: String) throws(Report) {
+        let json = try? JSONText(text)
+        let isJSON = json?.isObject ?? false || json?.elements != nil
         let isPage = ["<!doctype", "<html", "<?xml"].contains { text.lowercased().hasPrefix($0) }
         guard !isJSON, !isPage else {
             throw .document(
@@ -79,18 +78,10 @@ enum ClientSecretFile {
         }
     }
 
-    /// Any JSON value, which is ignored.
-    private struct AnyValue: Decodable {
-        init(from _: any Decoder) {}
-    }
-}
-
-/// The file of `--client-key-file`.
-enum ClientKeyFile {
     /// Reads the key unchanged; the daemon parses it.
     ///
     /// - Throws: why the file cannot be read or used.
-    static func read(_ name: String) throws(Report) -> SecretText {
+    static func clientKey(in name: String) throws(Report) -> SecretText {
         let key = try SecretFile(name: name, purpose: .clientKey).read(prompt: nil)
         let text = key.reveal()
         switch ClientFile(Array(text.utf8)) {
@@ -102,7 +93,8 @@ enum ClientKeyFile {
             )
         case .externalAccount, nil: break
         }
-        let isJWK = WireText.decode(KeyFields.self, fromText: text).map { $0.kty != nil || $0.keys != nil } ?? false
+        let json = try? JSONText(text)
+        let isJWK = json?["kty"]?.string != nil || json?["keys"]?.elements != nil
         guard isJWK || text.contains("-----BEGIN ") else {
             throw .document(
                 "the file contains no client key",
@@ -111,13 +103,6 @@ enum ClientKeyFile {
             )
         }
         return key
-    }
-
-    private struct KeyFields: Decodable {
-        var kty: String?
-        var keys: [Empty]?
-
-        struct Empty: Decodable {}
     }
 }
 

@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import Basics
+internal import TextEncodings
 
 /// The JSON document that `account export` writes and `account import` reads: an account with its secrets.
 struct AccountDocument: Codable {
@@ -63,6 +64,24 @@ enum ImportedDocument {
         self = .account(try Self.account(in: text))
     }
 
+    /// Asks for the refresh token of `account` on the terminal.
+    static func prompt(for account: String) -> String { "Refresh token of '\(PlainText.line(account))': " }
+
+    /// The refresh token in the file of `--refresh-token-file`, and its client if the file names it.
+    ///
+    /// - Throws: why the file cannot be read or used; `cancelled`.
+    static func grant(in file: String, of account: String) throws(Report) -> (token: String, client: FileClient?) {
+        let secret = try SecretFile(name: file, purpose: .refreshToken).read(prompt: prompt(for: account))
+        switch try ImportedDocument(secret, bare: PastedText.refreshToken) {
+        case .refreshToken(let token, let client): return (token, client)
+        case .account:
+            throw .document(
+                "the file contains an account's export, not a refresh token",
+                hint: "\(Command("account", "import", "FILE"))"
+            )
+        }
+    }
+
     /// A file with nothing but a refresh token.
     private static func bareToken(_ token: String) throws(Report) -> String {
         guard let flaw = RefreshTokenText.flaw(in: token) else { return token }
@@ -75,8 +94,8 @@ enum ImportedDocument {
     }
 
     private static func account(in text: String) throws(Report) -> AccountDocument {
-        guard let keys = WireText.decode(Keys.self, fromText: text) else { throw .brokenJSON }
-        guard keys.format != nil else {
+        guard let json = try? JSONText(text) else { throw .brokenJSON }
+        guard let format = json["format"]?.string else {
             throw .document(
                 "the JSON is neither an account's export nor an answer with a \"refresh_token\"",
                 hint:
@@ -85,7 +104,7 @@ enum ImportedDocument {
                     + " scope offline_access"
             )
         }
-        guard keys.format == AccountDocument.currentFormat else {
+        guard format == AccountDocument.currentFormat else {
             throw .document(
                 "this authctl does not know the format of the export",
                 hint: "this authctl reads the format \(AccountDocument.currentFormat)"
@@ -98,9 +117,5 @@ enum ImportedDocument {
             )
         }
         return document
-    }
-
-    private struct Keys: Decodable {
-        var format: String?
     }
 }

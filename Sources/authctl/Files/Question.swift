@@ -1,12 +1,12 @@
 internal import Basics
 internal import Glibc
 
-/// Asks on the terminal, with echo.
+/// Asks on the terminal.
 enum Question {
     /// Whether a person can see the question and answer it.
     static var canBeAsked: Bool { StandardInput.isTerminal && isatty(STDERR_FILENO) == 1 && !StandardError.isJSON }
 
-    /// Asks for one line, and removes white space around it; it may be empty.
+    /// Asks for one line with echo, and removes white space around it; it may be empty.
     ///
     /// - Throws: `cancelled` if the input has ended, or after Ctrl-C or another ending signal.
     static func ask(_ prompt: String) throws(Report) -> String {
@@ -16,7 +16,7 @@ enum Question {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
         while byte != UInt8(ascii: "\n") {
-            guard signals.waitForKeys(on: STDIN_FILENO), unsafe read(STDIN_FILENO, &byte, 1) > 0 else {
+            guard signals.waitForKeys(on: STDIN_FILENO), unsafe Glibc.read(STDIN_FILENO, &byte, 1) > 0 else {
                 // This line break keeps the shell's next line from beginning after the question.
                 StandardError.show("\n")
                 throw .cancelled
@@ -113,12 +113,12 @@ struct TypedLine {
 }
 
 /// Asks on the terminal without echo.
-enum HiddenPrompt {
+extension Question {
     /// Asks for a secret.
     ///
     /// - Throws: `cancelled` after Ctrl-C or another ending signal, with the terminal restored; an error if there is
     ///   no terminal, or if nothing was typed.
-    static func ask(_ prompt: String, _ purpose: SecretPurpose) throws(Report) -> SecretText {
+    static func askHidden(_ prompt: String, _ purpose: SecretPurpose) throws(Report) -> SecretText {
         let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { throw .noTerminal(purpose) }
         defer { close(terminal) }
@@ -150,7 +150,7 @@ enum HiddenPrompt {
         guard unsafe tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { return nil }
         defer { unsafe tcsetattr(terminal, TCSAFLUSH, &before) }
         let width = TerminalStyle.size(of: terminal)?.columns
-        _ = FileDescriptor.write(WrappedText.text(ShownText.text(prompt), width: width), to: terminal)
+        _ = FileDescriptor.write(WrappedText.text(prompt.shown, width: width), to: terminal)
         var line = TypedLine(settings)
         var chunk = [UInt8](repeating: 0, count: 4096)
         while line.bytes.count <= SecretFile.largestSize {

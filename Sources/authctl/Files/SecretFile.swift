@@ -25,7 +25,7 @@ struct SecretFile {
                     hint: "name a file"
                 )
             }
-            return try HiddenPrompt.ask(prompt, purpose)
+            return try Question.askHidden(prompt, purpose)
         }
         return try contents(of: STDIN_FILENO)
     }

@@ -57,7 +57,7 @@ struct SettingsFile {
         var described = DescribedAccount(settings: settings)
         if let file = try secretFile("clientSecret", in: members, of: name) {
             let client = try naming(name) { () throws(Report) in
-                try ClientSecretFile.read(file)
+                try SecretFile.client(in: file)
             }
             described.clientSecret = client.secret?.reveal()
             if settings.clientId?.isEmpty ?? true { described.settings.clientId = client.id }
@@ -67,7 +67,7 @@ struct SettingsFile {
         }
         if let file = try secretFile("clientKey", in: members, of: name) {
             described.clientKey = try naming(name) { () throws(Report) in
-                try ClientKeyFile.read(file)
+                try SecretFile.clientKey(in: file)
             }.reveal()
         }
         return described

@@ -7,29 +7,20 @@ final class ForwardClient {
     /// Connects to the daemon.
     typealias Connect = () throws(VarlinkClientError) -> VarlinkConnection
 
-    /// A call that was passed to the daemon.
-    private final class PassedCall {
-        let call: ForwardedCall
-        var daemon: VarlinkConnection
-
-        init(_ call: ForwardedCall, _ daemon: consuming VarlinkConnection) {
-            self.call = call
-            self.daemon = daemon
-        }
-    }
-
     /// How many bytes are read at once.
     private static let pieceBytes = 16 << 10
 
     private let descriptor: Int32
     private let filter: ForwardedCallFilter
-    private let limits: ForwardingLimits
     private let connect: Connect
     /// Bytes received and not checked yet.
     private var received: [UInt8] = []
     /// Bytes that the client has not read yet.
     private var unsent: ArraySlice<UInt8> = []
-    private var passed: PassedCall?
+    /// The call that was passed to the daemon; nil if none is under way.
+    private var passed: ForwardedCall?
+    /// The daemon, until it has answered that call.
+    private var daemon: VarlinkConnection?
     private var endsWhenSent = false
     /// Whether the connection is finished.
     private(set) var isDone = false
@@ -37,10 +28,9 @@ final class ForwardClient {
     /// Takes over a connection.
     ///
     /// - Parameter descriptor: a connected socket, closed when this object is released.
-    init(descriptor: Int32, filter: ForwardedCallFilter, limits: ForwardingLimits, connect: @escaping Connect) {
+    init(descriptor: Int32, filter: ForwardedCallFilter, connect: @escaping Connect) {
         self.descriptor = descriptor
         self.filter = filter
-        self.limits = limits
         self.connect = connect
     }
 
@@ -56,8 +46,15 @@ final class ForwardClient {
         let wanted = passed != nil ? 0 : unsent.isEmpty ? POLLIN : POLLOUT
         return [
             pollfd(fd: descriptor, events: Int16(wanted), revents: 0),
-            pollfd(fd: passed?.daemon.pollDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: daemonDescriptor, events: Int16(POLLIN), revents: 0),
         ]
+    }
+
+    private var daemonDescriptor: Int32 {
+        switch daemon {
+        case .some(let daemon): daemon.pollDescriptor
+        case nil: -1
+        }
     }
 
     /// Does everything that is possible without waiting.
@@ -87,12 +84,12 @@ final class ForwardClient {
     private func judgeCalls() {
         while passed == nil, unsent.isEmpty, !isDone {
             guard let end = received.firstIndex(of: 0) else {
-                if received.count > limits.forwardedCallBytesMax { follow(ForwardedCallFilter.tooLong) }
+                if received.count > TokenRelay.forwardedCallBytesMax { follow(ForwardedCallFilter.tooLong) }
                 return
             }
             let message = Array(received[..<end])
             received.removeFirst(end + 1)
-            let isTooLong = message.count > limits.forwardedCallBytesMax
+            let isTooLong = message.count > TokenRelay.forwardedCallBytesMax
             follow(isTooLong ? ForwardedCallFilter.tooLong : filter.judge(message))
         }
     }
@@ -117,7 +114,8 @@ final class ForwardClient {
                 mode: .one,
                 timeoutMilliseconds: 0
             )
-            passed = PassedCall(call, daemon)
+            self.daemon = consume daemon
+            passed = call
         } catch {
             // The client sees it as if the daemon had closed the connection. authctl takes that for a restart, and
             // calls again.
@@ -128,9 +126,10 @@ final class ForwardClient {
     private func takeReply() {
         guard let passed else { return }
         do throws(VarlinkClientError) {
-            guard let reply = try passed.daemon.receiveAvailable() else { return }
+            guard let reply = try daemon?.receiveAvailable() else { return }
             self.passed = nil
-            answer(ForwardedReply.text(error: reply.error, parameters: reply.parameters.text, to: passed.call))
+            daemon = nil
+            answer(passed.reply(error: reply.error, parameters: reply.parameters.text))
         } catch {
             isDone = true
         }

@@ -3,13 +3,6 @@ internal import Glibc
 /// A run of `authctl forward`: the socket, and `ssh` for another machine. When `ssh` ends, everything ends; without it, a
 /// signal ends it.
 struct ForwardSession: ~Copyable {
-    /// How the session has ended.
-    enum End: Equatable {
-        case exited(Int32)
-        /// A signal to this process ended it.
-        case signalled(Int32)
-    }
-
     /// How many µs ssh has to end after a signal that ends this process. A stopped ssh would never end.
     private static let grace: Int64 = 5_000_000
 
@@ -22,13 +15,11 @@ struct ForwardSession: ~Copyable {
     /// Makes the socket, and starts ssh.
     ///
     /// - Parameters:
-    ///   - place: who is at the other end, as `AcquireToken` names it.
     ///   - makeSocket: makes the socket. No signal leaves it behind.
     ///   - words: returns the command line of ssh for the path of the socket; nil for no ssh.
     /// - Throws: what `makeSocket` throws, or why ssh cannot be started; everything is then cleaned up.
     init(
-        accounts: [ForwardedAccount],
-        place: String,
+        filter: ForwardedCallFilter,
         connect: @escaping ForwardClient.Connect,
         socket makeSocket: () throws(Report) -> ForwardSocket,
         ssh words: ((_ socket: String) -> [String])?
@@ -44,35 +35,33 @@ struct ForwardSession: ~Copyable {
             socket.remove()
             throw error
         }
-        relay = TokenRelay(listener: socket.descriptor, accounts: accounts, host: place, connect: connect)
+        relay = TokenRelay(listener: socket.descriptor, filter: filter, connect: connect)
         self.socket = socket
         self.signals = signals
     }
 
-    /// Serves the other end until ssh has ended, or a signal comes.
-    consuming func run() -> End {
+    /// Serves the other end until ssh has ended, or a signal comes. This process then ends in the same way.
+    consuming func run() -> Never {
         while true {
             let isEnding = endedBy != nil
             var ready = isEnding ? [] : relay.interests
             let limit = isEnding ? Self.grace : relay.pauseMicroseconds
             let count = signals.wait(for: &ready, microseconds: limit)
-            for signal in signals.take() {
-                if let end = follow(signal) { return end }
-            }
+            for signal in signals.take() { follow(signal) }
             if isEnding, count == 0, let ssh { kill(ssh.pid, SIGKILL) }
             if endedBy == nil, count >= 0 { relay.serve(ready[...]) }
         }
     }
 
-    private mutating func follow(_ signal: Int32) -> End? {
+    private mutating func follow(_ signal: Int32) {
         guard signal == SIGCHLD else {
             endedBy = endedBy ?? signal
             socket.remove()
-            guard let ssh else { return .signalled(signal) }
+            guard let ssh else { Self.end(by: signal) }
             kill(ssh.pid, signal)
-            return nil
+            return
         }
-        guard let ssh else { return nil }
+        guard let ssh else { return }
         switch ssh.state {
         case .running: break
         case .stopped:
@@ -81,18 +70,13 @@ struct ForwardSession: ~Copyable {
             kill(ssh.pid, SIGCONT)
         case .ended(let status):
             socket.remove()
-            return endedBy.map { .signalled($0) } ?? .exited(status)
+            if let endedBy { Self.end(by: endedBy) }
+            exit(status)
         }
-        return nil
     }
 
-    /// Ends this process in the same way as its child.
-    static func finish(_ end: End) -> Never {
-        switch end {
-        case .exited(let status): exit(status)
-        case .signalled(let number):
-            CaughtSignals.passOn(number)
-            exit(128 + number)
-        }
+    private static func end(by signal: Int32) -> Never {
+        CaughtSignals.passOn(signal)
+        exit(128 + signal)
     }
 }

@@ -2,25 +2,6 @@ internal import AuthRefreshInterface
 internal import Basics
 internal import TextEncodings
 
-/// The limits on what programs at the other end can make `authctl forward` hold.
-struct ForwardingLimits {
-    /// The most bytes of one call. The longest useful one names a token set (1 KiB) or contains a server's challenge.
-    let forwardedCallBytesMax = 65_536
-    /// The most bytes of the daemon's reply, with room for a token of 64 KiB.
-    let forwardedReplyBytesMax = 1_048_576
-    /// The most connected programs on the other machine. The daemon has one connection for each of them that waits for
-    /// a token, out of 480 for its user.
-    let forwardedClientsMax = 64
-}
-
-/// An account that the person named.
-struct ForwardedAccount: Equatable {
-    let name: String
-    /// Its identifier, so that no other account that gets its name later is forwarded; nil if an older daemon does not
-    /// tell.
-    let id: String?
-}
-
 /// A call that may be passed to the daemon.
 struct ForwardedCall: Equatable {
     let method: Method
@@ -28,6 +9,23 @@ struct ForwardedCall: Equatable {
     /// The parameters as received, except that they name the other machine and the account's identifier. They name
     /// `account` and no other account.
     let parameters: String
+
+    /// The daemon's reply to this call, for the other machine, with a NUL.
+    func reply(error: String?, parameters: String) -> String {
+        guard let error else { return "{\"parameters\":\(parameters)}\0" }
+        // The account was removed in the meantime. The daemon's error may suggest a similar account, which the other
+        // machine must not learn about.
+        guard error != NoSuchAccountError.name else { return Self.error(NoSuchAccountError(account: account)) }
+        return Self.error(error, parameters)
+    }
+
+    fileprivate static func error(_ error: some InterfaceError) -> String {
+        self.error(type(of: error).name, WireText.encode(error))
+    }
+
+    fileprivate static func error(_ name: String, _ parameters: String) -> String {
+        "{\"error\":\(JSONText.quote(name)),\"parameters\":\(parameters)}\0"
+    }
 }
 
 /// Decides what a forwarded socket does with a message.
@@ -45,13 +43,17 @@ struct ForwardedCallFilter {
 
     /// The other machine, as the person named it, or the socket on this one.
     private let host: String
-    /// The accounts by the bytes of their names, because Swift compares strings by Unicode equivalence (a Kelvin sign
-    /// equals a K).
-    private let accounts: [[UInt8]: ForwardedAccount]
+    /// The identifiers of the accounts, by the bytes of their names, because Swift compares strings by Unicode equivalence
+    /// (a Kelvin sign equals a K).
+    private let accounts: [[UInt8]: String?]
 
-    init(accounts: [ForwardedAccount], host: String) {
+    /// - Parameters:
+    ///   - accounts: those that the person named, with their identifiers, so that no other account that gets the name
+    ///     later is forwarded; nil if an older daemon does not tell.
+    ///   - host: who is at the other end, as `AcquireToken` names it.
+    init(accounts: [(name: String, id: String?)], host: String) {
         self.host = host
-        self.accounts = Dictionary(accounts.map { (Array($0.name.utf8), $0) }) { first, _ in first }
+        self.accounts = Dictionary(accounts.map { (Array($0.name.utf8), $0.id) }) { first, _ in first }
     }
 
     /// Checks a message.
@@ -67,21 +69,23 @@ struct ForwardedCallFilter {
             guard let value = envelope[flag], !value.isNull else { continue }
             guard value.bool == false else { return Self.broken(flag) }
         }
-        guard let method = Method(rawValue: name), method.rules.isForwarded else { return .notForwarded }
+        guard let method = Method(rawValue: name), method.rules.isForwarded else { return Self.notForwarded }
         guard let value = envelope["parameters"], let members = Self.members(of: value) else {
             return Self.invalid("parameters")
         }
         guard let name = members["account"]?.string else { return Self.invalid("account") }
-        guard let account = accounts[Array(name.utf8)] else { return .unknown(name) }
-        guard let parameters = parameters(value, for: method, account) else { return Self.invalid("parameters") }
+        guard let id = accounts[Array(name.utf8)] else {
+            return .refuse(reply: ForwardedCall.error(NoSuchAccountError(account: name)), endsConnection: false)
+        }
+        guard let parameters = parameters(value, for: method, id) else { return Self.invalid("parameters") }
         return .pass(ForwardedCall(method: method, account: name, parameters: parameters))
     }
 
     /// The parameters of a call, with the other machine and the account's identifier in place of whatever they name. So
     /// one machine cannot use what the person allowed to another, or to this one, nor another account that has the name by
     /// now.
-    private func parameters(_ value: JSONValue, for method: Method, _ account: ForwardedAccount) -> String? {
-        let id = ("accountId", account.id.map(JSONText.quote))
+    private func parameters(_ value: JSONValue, for method: Method, _ id: String?) -> String? {
+        let id = ("accountId", id.map(JSONText.quote))
         let ours: [(String, String?)] = method == .acquireToken ? [("host", JSONText.quote(host)), id] : [id]
         var object = JSONObjectText()
         for (name, value) in value.members ?? [] where !ours.contains(where: { name.utf8.elementsEqual($0.0.utf8) }) {
@@ -106,51 +110,20 @@ struct ForwardedCallFilter {
         return found
     }
 
-    private static func invalid(_ parameter: String) -> Verdict {
+    private static func invalid(_ parameter: String, endsConnection: Bool = false) -> Verdict {
         let parameters = JSONText.object([("parameter", JSONText.quote(parameter))])
-        let reply = ForwardedReply.error("org.varlink.service.InvalidParameter", parameters)
-        return .refuse(reply: reply, endsConnection: false)
+        let reply = ForwardedCall.error("org.varlink.service.InvalidParameter", parameters)
+        return .refuse(reply: reply, endsConnection: endsConnection)
     }
 
-    private static func broken(_ part: String) -> Verdict {
-        guard case .refuse(let reply, _) = invalid(part) else { return .notForwarded }
-        return .refuse(reply: reply, endsConnection: true)
-    }
-}
+    private static func broken(_ part: String) -> Verdict { invalid(part, endsConnection: true) }
 
-extension ForwardedCallFilter.Verdict {
     /// The verdict on any other method, without checking the rest of the call.
-    fileprivate static var notForwarded: Self {
+    private static var notForwarded: Verdict {
         let error = PermissionDeniedError(
             reason: "this socket is for the tokens of some accounts and nothing else",
             hint: "run the command where '\(Command("forward"))' runs"
         )
-        let reply = ForwardedReply.error(PermissionDeniedError.name, WireText.encode(error))
-        return .refuse(reply: reply, endsConnection: false)
-    }
-
-    /// The verdict on an account that is not forwarded or does not exist.
-    fileprivate static func unknown(_ account: String) -> Self {
-        .refuse(reply: ForwardedReply.noSuchAccount(account), endsConnection: false)
-    }
-}
-
-/// Writes the replies for the other machine, each with a NUL.
-enum ForwardedReply {
-    /// The daemon's reply to an accepted call.
-    static func text(error: String?, parameters: String, to call: ForwardedCall) -> String {
-        guard let error else { return "{\"parameters\":\(parameters)}\0" }
-        // The account was removed in the meantime. The daemon's error may suggest a similar account, which the other
-        // machine must not learn about.
-        guard error != NoSuchAccountError.name else { return noSuchAccount(call.account) }
-        return self.error(error, parameters)
-    }
-
-    static func error(_ name: String, _ parameters: String) -> String {
-        "{\"error\":\(JSONText.quote(name)),\"parameters\":\(parameters)}\0"
-    }
-
-    static func noSuchAccount(_ account: String) -> String {
-        error(NoSuchAccountError.name, WireText.encode(NoSuchAccountError(account: account)))
+        return .refuse(reply: ForwardedCall.error(error), endsConnection: false)
     }
 }

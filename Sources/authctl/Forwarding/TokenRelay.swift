@@ -4,9 +4,16 @@ internal import AuthRefreshInterface
 
 /// Accepts and serves programs of the other machine. None of them waits for another.
 final class TokenRelay {
+    /// The most bytes of one call. The longest useful one names a token set (1 KiB) or contains a server's challenge.
+    static let forwardedCallBytesMax = 65_536
+    /// The most bytes of the daemon's reply, with room for a token of 64 KiB.
+    static let forwardedReplyBytesMax = 1_048_576
+    /// The most connected programs on the other machine. The daemon has one connection for each of them that waits for
+    /// a token, out of 480 for its user.
+    static let forwardedClientsMax = 64
+
     private let listener: Int32
     private let filter: ForwardedCallFilter
-    private let limits: ForwardingLimits
     private let connect: ForwardClient.Connect
     /// The clients, in the order of their connection.
     private var clients: [ForwardClient] = []
@@ -16,16 +23,9 @@ final class TokenRelay {
     /// Creates a relay.
     ///
     /// - Parameter listener: a non-blocking listening socket.
-    init(
-        listener: Int32,
-        accounts: [ForwardedAccount],
-        host: String,
-        limits: ForwardingLimits = ForwardingLimits(),
-        connect: @escaping ForwardClient.Connect
-    ) {
+    init(listener: Int32, filter: ForwardedCallFilter, connect: @escaping ForwardClient.Connect) {
         self.listener = listener
-        filter = ForwardedCallFilter(accounts: accounts, host: host)
-        self.limits = limits
+        self.filter = filter
         self.connect = connect
     }
 
@@ -54,7 +54,7 @@ final class TokenRelay {
     }
 
     private var hasRoom: Bool {
-        clients.count < limits.forwardedClientsMax || !clients.allSatisfy(\.isAsking)
+        clients.count < Self.forwardedClientsMax || !clients.allSatisfy(\.isAsking)
     }
 
     private func letIn() {
@@ -68,8 +68,8 @@ final class TokenRelay {
             close(descriptor)
             return
         }
-        if clients.count >= limits.forwardedClientsMax { makeRoom() }
-        clients.append(ForwardClient(descriptor: descriptor, filter: filter, limits: limits, connect: connect))
+        if clients.count >= Self.forwardedClientsMax { makeRoom() }
+        clients.append(ForwardClient(descriptor: descriptor, filter: filter, connect: connect))
     }
 
     /// Makes room for a new client: it closes the oldest idle client, or else the oldest that does not wait for the

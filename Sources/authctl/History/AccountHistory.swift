@@ -11,15 +11,7 @@ enum HourState: String, CaseIterable, Comparable, Sendable {
 
     static func < (lhs: HourState, rhs: HourState) -> Bool { lhs.rank < rhs.rank }
 
-    private var rank: Int {
-        switch self {
-        case .unknown: 0
-        case .signedOut: 1
-        case .fresh: 2
-        case .retrying: 3
-        case .needsYou: 4
-        }
-    }
+    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 /// The history of an account from its journal lines.

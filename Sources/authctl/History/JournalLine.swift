@@ -26,16 +26,12 @@ struct JournalLine: Decodable, Sendable {
     /// Nil for news that this version does not know.
     var news: AccountNews? { AccountNews(rawValue: event) }
 
-    private enum JournaldKey: String, CodingKey {
-        case realtimeTimestamp = "__REALTIME_TIMESTAMP"
-    }
-
     /// Decodes a line.
     ///
     /// - Throws: an error if the line is not about an event of an account.
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: JournalKey.self)
-        let journald = try decoder.container(keyedBy: JournaldKey.self)
+        let journald = try decoder.container(keyedBy: MemberName.self)
         // The journal has numbers as text, and unprintable text as an array of bytes, which is not needed here.
         func text(_ key: JournalKey) -> String? {
             (try? members.decodeIfPresent(String.self, forKey: key)).flatMap(\.self)
@@ -43,7 +39,7 @@ struct JournalLine: Decodable, Sendable {
         func time(_ text: String?) -> Int64? {
             text.flatMap { Int64($0) }.flatMap { Self.times.contains($0) ? $0 : nil }
         }
-        let stamp = try? journald.decodeIfPresent(String.self, forKey: .realtimeTimestamp)
+        let stamp = try? journald.decodeIfPresent(String.self, forKey: MemberName("__REALTIME_TIMESTAMP"))
         guard let at = time(stamp), let event = text(.event) else {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "no event")
@@ -59,11 +55,8 @@ struct JournalLine: Decodable, Sendable {
     }
 }
 
-/// The journal's lines about one account.
-struct AccountJournal {
-    /// The lines, ordered by time.
-    let lines: [JournalLine]
-
+/// The user's journal.
+extension JournalLine {
     /// The most lines that are read. A token that lives five minutes has a thousand lines in two days.
     private static let linesMax = 10_000
     /// The most bytes that are read. A line has a few hundred.
@@ -71,7 +64,7 @@ struct AccountJournal {
     /// The time limit. Reading a large journal from a slow disk takes long.
     private static let limitMilliseconds: Int32 = 30_000
 
-    /// Reads the user's journal.
+    /// The lines about an account, ordered by time.
     ///
     /// - Parameter sinceUSec: µs since 1970.
     static func read(
@@ -85,10 +78,10 @@ struct AccountJournal {
                 waitingFor: "journalctl"
             )
         }
-    ) throws(Report) -> AccountJournal {
+    ) throws(Report) -> [JournalLine] {
         let output = run([
             "journalctl", "--user", "--output=json", "--no-pager", "--quiet",
-            "--output-fields=" + JournalLine.fields.joined(separator: ","), "--since=@\(sinceUSec / 1_000_000)",
+            "--output-fields=" + fields.joined(separator: ","), "--since=@\(sinceUSec / 1_000_000)",
             // journald sets this field itself. With --unit, journalctl also believes a line that only names the unit.
             "--lines=\(linesMax)", "_SYSTEMD_USER_UNIT=authrefreshd.service",
             "\(JournalKey.account.rawValue)=\(account)",
@@ -101,7 +94,7 @@ struct AccountJournal {
         case .notStarted(let number): throw unreadable("journalctl cannot be run: \(systemText(number))")
         case .timedOut, .tooMuch: throw unreadable("journalctl did not end in time")
         }
-        return AccountJournal(lines: lines(in: output.text))
+        return lines(in: output.text)
     }
 
     private static func unreadable(_ reason: String) -> Report {

@@ -64,102 +64,78 @@ enum TokenFormat: String, CaseIterable, Sendable {
 ///
 /// Mail clients start this command for every connection, and the argument parser takes longer than the call to the
 /// daemon (measured: 1.9 ms and 0.8 ms). Everything unusual, and every error, is left to the parser.
-enum TokenArguments {
-    /// The request; nil if the parser has to read the arguments.
+extension TokenRequest {
+    /// Returns nil if the parser has to read the arguments.
     ///
     /// - Parameter arguments: without the program's name; the first is the command.
-    static func parse(_ arguments: [String]) -> TokenRequest? {
+    init?(arguments: [String]) {
         guard arguments.first == "token" else { return nil }
-        var account: String?
-        var options = Options()
+        self.init(account: "")
+        var hasFormat = false
         var rest = arguments.dropFirst()
         while let argument = rest.popFirst() {
-            guard argument.hasPrefix("-") else {
-                guard account == nil, !argument.isEmpty else { return nil }
+            if argument.hasPrefix("-") {
+                guard take(argument, from: &rest, &hasFormat) else { return nil }
+            } else {
+                guard account.isEmpty, !argument.isEmpty else { return nil }
                 account = argument
-                continue
             }
-            guard options.take(argument, from: &rest) else { return nil }
         }
-        guard let account else { return nil }
-        return TokenRequest(
-            account: account,
-            minimumValidity: options.minimumValidity,
-            scopes: options.scopes,
-            resources: options.resources,
-            audience: options.audience,
-            force: options.force,
-            format: options.format ?? .raw,
-            user: options.user,
-            socket: options.socket
-        )
+        guard !account.isEmpty else { return nil }
     }
 
-    private struct Options {
-        var minimumValidity: Int64?
-        var scopes: [String] = []
-        var resources: [String] = []
-        var audience: String?
-        var force = false
-        var format: TokenFormat?
-        var user: String?
-        var socket: String?
-
-        /// Reads one option with its value; false if it is unknown, repeated or invalid.
-        mutating func take(_ argument: String, from rest: inout ArraySlice<String>) -> Bool {
-            switch argument {
-            case "--force":
-                guard !force else { return false }
-                force = true
-                return true
-            case "--json":
-                guard format == nil else { return false }
-                format = .json
-                return true
-            default: break
-            }
-            let name: Substring
-            let value: String
-            if let equals = argument.firstIndex(of: "=") {
-                name = argument[..<equals]
-                value = String(argument[argument.index(after: equals)...])
-            } else {
-                guard let next = rest.popFirst() else { return false }
-                name = argument[...]
-                value = next
-            }
-            guard !value.isEmpty, !value.hasPrefix("-") else { return false }
-            return set(name, to: value)
+    /// Reads one option with its value; false if it is unknown, repeated or invalid.
+    private mutating func take(
+        _ argument: String,
+        from rest: inout ArraySlice<String>,
+        _ hasFormat: inout Bool
+    ) -> Bool {
+        switch argument {
+        case "--force":
+            guard !force else { return false }
+            force = true
+            return true
+        case "--json":
+            guard !hasFormat else { return false }
+            (format, hasFormat) = (.json, true)
+            return true
+        default: break
         }
-
-        private mutating func set(_ name: Substring, to value: String) -> Bool {
-            switch name {
-            case "--min-validity" where minimumValidity == nil:
-                minimumValidity = LengthOfTime(value)?.seconds
-                return minimumValidity != nil
-            case "--scope":
-                let tokens = TokenRequest.scopeTokens(of: value)
-                scopes += tokens
-                return !tokens.isEmpty
-            case "--resource":
-                resources.append(value)
-                return true
-            case "--audience" where audience == nil:
-                audience = value
-                return true
-            case "--format" where format == nil:
-                format = TokenFormat(rawValue: value)
-                return format != nil
-            case "--user" where user == nil:
-                user = value
-                return true
-            case "--socket" where socket == nil:
-                socket = value
-                return true
-            default:
-                return false
-            }
+        let name: Substring
+        let value: String
+        if let equals = argument.firstIndex(of: "=") {
+            name = argument[..<equals]
+            value = String(argument[argument.index(after: equals)...])
+        } else {
+            guard let next = rest.popFirst() else { return false }
+            name = argument[...]
+            value = next
         }
+        guard !value.isEmpty, !value.hasPrefix("-") else { return false }
+        if name == "--format" {
+            guard !hasFormat, let known = TokenFormat(rawValue: value) else { return false }
+            (format, hasFormat) = (known, true)
+            return true
+        }
+        return set(name, to: value)
+    }
+
+    private mutating func set(_ name: Substring, to value: String) -> Bool {
+        switch name {
+        case "--min-validity" where minimumValidity == nil:
+            minimumValidity = LengthOfTime(value)?.seconds
+            return minimumValidity != nil
+        case "--scope":
+            let tokens = Self.scopeTokens(of: value)
+            scopes += tokens
+            return !tokens.isEmpty
+        case "--resource": resources.append(value)
+        case "--audience" where audience == nil: audience = value
+        case "--user" where user == nil: user = value
+        case "--socket" where socket == nil: socket = value
+        default: return false
+        }
+        return true
     }
 }
 

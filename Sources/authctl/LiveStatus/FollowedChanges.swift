@@ -20,7 +20,11 @@ struct FollowedChanges: ~Copyable {
     private var daemon: DaemonConnection?
     /// Nil while there is a daemon.
     private var search: DaemonSearch?
-    private var restarts = Restarts()
+    /// If this many daemons in a row end without an answer, none will come up. An upgrade may restart the daemon twice in
+    /// a row; systemd gives up after five starts.
+    private static let endingsMax = 10
+    /// How many daemons have ended since one sent the present state; nil if none has sent it yet.
+    private var unanswered: Int?
 
     /// Subscribes.
     ///
@@ -47,10 +51,11 @@ struct FollowedChanges: ~Copyable {
         if let search, try !connect(search) { return .nothing }
         do throws(Report) {
             guard let change = try daemon?.availableChange() else { return .nothing }
-            if change.isReady { restarts.presentStateCame() }
+            if change.isReady { unanswered = 0 }
             return .change(change)
         } catch {
-            guard error.cause == .ended, restarts.daemonEnded() else { throw error }
+            guard error.cause == .ended, let count = unanswered, count < Self.endingsMax else { throw error }
+            unanswered = count + 1
             daemon = nil
             search = DaemonSearch()
             return .daemonEnded
@@ -143,29 +148,5 @@ struct DaemonSearch {
     func pauseMilliseconds(at now: ContinuousClock.Instant = .now) -> Int32 {
         guard next > now else { return 0 }
         return Int32(((next - now) / .milliseconds(1)).rounded(.up))
-    }
-}
-
-/// Decides whether to subscribe again after a subscription has ended. An upgrade restarts the daemon, and may do so
-/// twice in a row.
-struct Restarts {
-    /// If this many daemons in a row end without an answer, none will come up. systemd gives up after five starts.
-    static let most = 10
-
-    /// How many daemons have ended since one sent the present state; nil if none has sent it yet.
-    private var unanswered: Int?
-
-    /// Notes that the daemon has sent the present state.
-    mutating func presentStateCame() {
-        unanswered = 0
-    }
-
-    /// Notes that the daemon has ended the connection.
-    ///
-    /// - Returns: whether to ask the next daemon.
-    mutating func daemonEnded() -> Bool {
-        guard let count = unanswered, count < Self.most else { return false }
-        unanswered = count + 1
-        return true
     }
 }

@@ -7,19 +7,16 @@ internal import TextEncodings
 ///
 /// The daemon reports changes. Relative times ("in 42 min") are redrawn when they change, without asking the daemon.
 struct LiveStatus {
-    /// How the user ended it.
-    private enum Ending {
-        case quit
-        case signal(Int32)
-    }
-
     /// The result of a wait.
     private enum WaitResult {
         /// The time is over, or there is something to read.
         case nothing
         /// The terminal's size has changed, or the program has returned to the foreground.
         case redraw
-        case ending(Ending)
+        /// The user quits.
+        case quit
+        /// A signal ends the program.
+        case signal(Int32)
     }
 
     /// The shortest time between two drawings in µs, so that a thousand changes per second do not cause a thousand
@@ -36,11 +33,11 @@ struct LiveStatus {
     func run() throws(Report) {
         try TerminalScreen.check()
         var feed = try StatusFeed.open(names: names, connection: connection)
-        guard case .signal(let number) = try draw(&feed) else { return }
-        CaughtSignals.passOn(number)
+        if let signal = try draw(&feed) { CaughtSignals.passOn(signal) }
     }
 
-    private func draw(_ feed: inout StatusFeed) throws(Report) -> Ending {
+    /// - Returns: the signal that ended it; nil if the user quit.
+    private func draw(_ feed: inout StatusFeed) throws(Report) -> Int32? {
         var screen = try TerminalScreen()
         var position = ScrollPosition()
         let signals = CaughtSignals(CaughtSignals.ending + [SIGTSTP, SIGWINCH])
@@ -62,7 +59,11 @@ struct LiveStatus {
                 result = try wait(for: descriptors, rest, &screen, &position, signals)
                 try feed.takeChanges()
             }
-            if case .ending(let ending) = result { return ending }
+            switch result {
+            case .nothing, .redraw: break
+            case .quit: return nil
+            case .signal(let number): return number
+            }
         }
     }
 
@@ -77,12 +78,12 @@ struct LiveStatus {
         let ready = signals.wait(for: descriptors, microseconds: max(0, microseconds))
         if ready.contains(STDIN_FILENO) {
             // A terminal that hangs up should send SIGHUP.
-            guard let keys = screen.takeKeys() else { return .ending(.signal(SIGHUP)) }
-            if keys.isEmpty || keys.contains(where: TerminalScreen.lastKeys.contains) { return .ending(.quit) }
+            guard let keys = screen.takeKeys() else { return .signal(SIGHUP) }
+            if keys.isEmpty || keys.contains(where: TerminalScreen.lastKeys.contains) { return .quit }
             position.move(by: keys)
         }
         let arrived = signals.take()
-        if let number = arrived.first(where: CaughtSignals.ending.contains) { return .ending(.signal(number)) }
+        if let number = arrived.first(where: CaughtSignals.ending.contains) { return .signal(number) }
         if arrived.contains(SIGTSTP) {
             screen.close()
             CaughtSignals.passOn(SIGTSTP)
@@ -111,31 +112,6 @@ struct LiveStatus {
         let brief = ["q quits", trouble?.brief, page.hiddenBriefly].compactMap(\.self)
         let hasRoom = style.width.map { TerminalWidth.of(long) <= $0 } ?? true
         return style.paint(hasRoom ? long : brief.joined(separator: "; "), .faint)
-    }
-}
-
-/// The part of the accounts and notes that is shown.
-private struct ScrollPosition {
-    private(set) var offset = 0
-    private var room = 1
-    private var keys = ScrollKeys()
-
-    /// Limits the requested position to the possible ones.
-    mutating func settle(on page: StatusScreen.Page) {
-        (offset, room) = (page.offset, page.room)
-    }
-
-    mutating func move(by bytes: [UInt8]) {
-        for step in keys.steps(in: bytes) {
-            switch step {
-            case .lines(let count): offset += count
-            case .pages(let count): offset += count * max(1, room - 1)
-            case .beginning: offset = 0
-            // No screen has so many lines.
-            case .end: offset = 1 << 30
-            }
-            offset = max(0, offset)
-        }
     }
 }
 
@@ -233,7 +209,7 @@ struct TerminalScreen: ~Copyable {
         // Each line is erased before it is drawn: behind a line that fills the row, the cursor stays on its last
         // character, and would erase that.
         // The footer comes after everything below is erased: a table that was longer may stand there.
-        let drawn = lines.map { "\u{1B}[K\(ShownText.text($0))\r\n" }.joined() + "\u{1B}[J\(ShownText.text(footer))"
+        let drawn = lines.map { "\u{1B}[K\($0.shown)\r\n" }.joined() + "\u{1B}[J\(footer.shown)"
         // Draw over the old content from the top left corner, and with one write, so that nothing flickers. During the
         // drawing, long lines are cut at the edge and not wrapped.
         try StandardOutput.write("\u{1B}[?7l\u{1B}[H\(drawn)\u{1B}[?7h")

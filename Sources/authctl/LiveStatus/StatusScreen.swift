@@ -46,8 +46,8 @@ struct StatusScreen {
     }
 }
 
-/// Reads the keys that scroll, as terminals send them.
-struct ScrollKeys {
+/// The part of the accounts and notes that is shown. It moves by the keys that scroll, as terminals send them.
+struct ScrollPosition {
     enum Step: Equatable {
         case lines(Int)
         case pages(Int)
@@ -55,8 +55,28 @@ struct ScrollKeys {
         case end
     }
 
+    private(set) var offset = 0
+    private var room = 1
     /// The bytes of a key that is not complete yet.
     private var pending: [UInt8] = []
+
+    /// Limits the requested position to the possible ones.
+    mutating func settle(on page: StatusScreen.Page) {
+        (offset, room) = (page.offset, page.room)
+    }
+
+    mutating func move(by bytes: [UInt8]) {
+        for step in steps(in: bytes) {
+            switch step {
+            case .lines(let count): offset += count
+            case .pages(let count): offset += count * max(1, room - 1)
+            case .beginning: offset = 0
+            // No screen has so many lines.
+            case .end: offset = 1 << 30
+            }
+            offset = max(0, offset)
+        }
+    }
 
     /// The steps that the bytes mean, in order.
     mutating func steps(in bytes: [UInt8]) -> [Step] {

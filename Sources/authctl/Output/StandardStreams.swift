@@ -6,14 +6,36 @@ internal import AuthRefreshInterface
 /// Standard input.
 enum StandardInput {
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// All that a tool writes to its helper.
+    ///
+    /// - Parameter endsWithEmptyLine: whether an empty line ends the input. git may keep the pipe open after that line,
+    ///   while it waits for the answer.
+    /// - Throws: `document` if it is too long, or not text.
+    static func toolText(endsWithEmptyLine: Bool = false) throws(Report) -> String {
+        let most = ToolLimits.inputBytesMax
+        let bytes = try FileDescriptor.readAll(STDIN_FILENO, atMost: most) { bytes in
+            endsWithEmptyLine && hasEmptyLine(bytes)
+        } orReport: { number in
+            .toolInput(number.map { "cannot be read: \(systemText($0))" } ?? "is longer than \(most) bytes")
+        }
+        guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
+            throw .toolInput("is not text: it contains a NUL byte, or is not UTF-8")
+        }
+        return text
+    }
+
+    /// Whether one of the lines is empty. It may end with LF or CR LF.
+    static func hasEmptyLine(_ bytes: [UInt8]) -> Bool {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
+        return lines.contains { $0.isEmpty || $0.elementsEqual([UInt8(ascii: "\r")]) }
+    }
 }
 
-/// Text for people, as it leaves this program.
-enum ShownText {
-    /// The text without control characters that are not ours, in the characters of the locale.
-    static func text(_ text: String) -> String {
-        Charset.current.rendered(PlainText.lines(text, keeping: [TerminalQRCode.blackOnWhite]))
-    }
+extension String {
+    /// The text for people as it leaves this program: without control characters that are not ours, in the characters of
+    /// the locale.
+    var shown: String { Charset.current.rendered(PlainText.lines(self, keeping: [QRCode.blackOnWhite])) }
 }
 
 /// Standard output, which scripts and mail clients read.
@@ -22,7 +44,7 @@ enum StandardOutput {
 
     /// Writes text for people, in the characters of their locale.
     static func show(_ text: String) throws(Report) {
-        try write(ShownText.text(text))
+        try write(text.shown)
     }
 
     /// Writes the whole text unchanged.
@@ -106,7 +128,7 @@ enum StandardError {
     /// elsewhere.
     static func show(_ text: String) {
         guard !isJSON else { return }
-        write(WrappedText.text(ShownText.text(text), width: TerminalStyle.standardError.width))
+        write(WrappedText.text(text.shown, width: TerminalStyle.standardError.width))
     }
 
     private static func say(_ kind: String, _ text: Hint) {
@@ -151,13 +173,13 @@ enum FileDescriptor {
     /// Reads to the end, but at most `most` bytes.
     ///
     /// - Parameters:
-    ///   - isEnd: gets each piece as it comes, and returns whether reading ends with this piece, without the end of the
-    ///     input.
+    ///   - isEnd: gets all bytes after each piece, and returns whether reading ends with this piece, without the end of
+    ///     the input.
     ///   - report: what to say if the system refuses, with its error number, or if there are more bytes (nil).
     static func readAll(
         _ descriptor: Int32,
         atMost most: Int,
-        until isEnd: (ArraySlice<UInt8>) -> Bool = { _ in false },
+        until isEnd: ([UInt8]) -> Bool = { _ in false },
         orReport report: (Int32?) -> Report
     ) throws(Report) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -171,7 +193,7 @@ enum FileDescriptor {
             }
             bytes += chunk[..<count]
             guard bytes.count <= most else { throw report(nil) }
-            if isEnd(chunk[..<count]) { return bytes }
+            if isEnd(bytes) { return bytes }
         }
     }
 

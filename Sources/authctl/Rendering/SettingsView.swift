@@ -4,6 +4,9 @@ internal import TextEncodings
 
 /// An account's settings as lines of name and value.
 struct SettingsView {
+    /// The column where values begin. Longer names move their values to the right.
+    private static let valueColumn = 16
+
     /// The settings; nil if the store cannot read them.
     let settings: AccountSettings?
     let status: AccountStatus?
@@ -32,11 +35,11 @@ struct SettingsView {
                 ("run", status.hint),
             ]
             lines += [("signed in as", Self.person(status))]
-            lines += NamedLines.members("kept", status.keptFields)
+            lines += Self.members("kept", status.keptFields)
             lines += [("in detail", detailsNote(granted: status.keptFields?["authorization_details"]))]
             lines += (status.tokenSets ?? []).map { ("token set", tokenSet($0)) }
         }
-        return NamedLines.text(lines, .standardOutput)
+        return Self.text(lines, .standardOutput)
     }
 
     /// `jane@example.org (248289761001)`: the server's name for the person and its identifier; nil after a sign-out,
@@ -82,7 +85,7 @@ struct SettingsView {
         case (_, .seconds(let length)): return [(setting.label, LocalTime.length(length))]
         case (_, .flag(let flag)): return [(setting.label, flag ? "yes" : "no")]
         case (_, .list(let texts)): return texts.map { (setting.label, $0) }
-        case (_, .map(let members)): return NamedLines.members(setting.label, members)
+        case (_, .map(let members)): return Self.members(setting.label, members)
         }
     }
 
@@ -113,5 +116,21 @@ struct SettingsView {
     private static func skew(_ seconds: Int64) -> String? {
         guard seconds.magnitude > 2 else { return nil }
         return "\(LocalTime.length(Int64(clamping: seconds.magnitude))) \(seconds > 0 ? "ahead" : "behind")"
+    }
+
+    /// The lines, each with a newline. Names without a value are left out.
+    private static func text(_ lines: [(name: String, value: String?)], _ style: TerminalStyle) -> String {
+        let margin = "\n" + String(repeating: " ", count: valueColumn)
+        return lines.reduce(into: "") { text, line in
+            guard let value = line.value else { return }
+            let name = line.name + String(repeating: " ", count: max(1, valueColumn - TerminalWidth.of(line.name)))
+            let room = style.width.map { max(1, $0 - TerminalWidth.of(name)) }
+            text += name + WrappedText.lines(PlainText.line(value), width: room).joined(separator: margin) + "\n"
+        }
+    }
+
+    /// A line for each member, ordered by name.
+    private static func members(_ name: String, _ members: [String: String]?) -> [(name: String, value: String?)] {
+        (members ?? [:]).sorted { $0.key < $1.key }.map { (name, "\($0.key)=\($0.value)") }
     }
 }

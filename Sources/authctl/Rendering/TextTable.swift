@@ -72,25 +72,3 @@ struct TextTable {
             ? text : TerminalWidth.prefix(of: text, columns: max(0, width - ellipsis.count)) + ellipsis
     }
 }
-
-/// Aligns lines of name and value.
-enum NamedLines {
-    /// The column where values begin. Longer names move their values to the right.
-    private static let width = 16
-
-    /// The lines, each with a newline. Names without a value are left out.
-    static func text(_ lines: [(name: String, value: String?)], _ style: TerminalStyle) -> String {
-        let margin = "\n" + String(repeating: " ", count: width)
-        return lines.reduce(into: "") { text, line in
-            guard let value = line.value else { return }
-            let name = line.name + String(repeating: " ", count: max(1, width - TerminalWidth.of(line.name)))
-            let room = style.width.map { max(1, $0 - TerminalWidth.of(name)) }
-            text += name + WrappedText.lines(PlainText.line(value), width: room).joined(separator: margin) + "\n"
-        }
-    }
-
-    /// A line for each member, ordered by name.
-    static func members(_ name: String, _ members: [String: String]?) -> [(name: String, value: String?)] {
-        (members ?? [:]).sorted { $0.key < $1.key }.map { (name, "\($0.key)=\($0.value)") }
-    }
-}

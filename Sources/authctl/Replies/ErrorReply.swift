@@ -87,11 +87,8 @@ extension ErrorReply {
 
     /// The parameter that the daemon does not know or accept; nil if it does not say which, and for any other error.
     var refusedParameter: String? {
-        struct Parameters: Decodable {
-            var parameter: String?
-        }
         guard name == "org.varlink.service.InvalidParameter" else { return nil }
-        return WireText.decode(Parameters.self, fromText: parameters)?.parameter
+        return (try? JSONText(parameters))?["parameter"]?.string
     }
 
     private var invalidParameter: Report {

@@ -14,7 +14,7 @@ extension Report {
                     status: .unavailable,
                     name: "authctl.DaemonUnreachable",
                     message: "no daemon answers at '\(path)': \(systemText(errno))",
-                    hints: InstalledUnits(surroundings: .real).hints(for: path),
+                    hints: Surroundings.real.socketHints(for: path),
                     cause: .unreachable
                 )
             case .permissionDenied(let path):

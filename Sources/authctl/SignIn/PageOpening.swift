@@ -132,7 +132,7 @@ struct PageOpening: ~Copyable {
     }
 
     /// The remaining time in µs; nil if it is over.
-    private static func rest(until end: ContinuousClock.Instant) -> Int64? {
+    fileprivate static func rest(until end: ContinuousClock.Instant) -> Int64? {
         let (seconds, attoseconds) = (end - .now).components
         let rest = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
         return rest > 0 ? rest : nil
@@ -208,6 +208,29 @@ struct Browser: Equatable, Sendable {
         let ways = [["wslview"], shell]
         return ways.first { surroundings.program(named: $0[0]) != nil }
             .map { Browser(name: "Windows' browser", words: $0) }
+    }
+
+    /// How long `show` waits, in µs. A browser on a slow machine needs as long to start, and nobody waits longer.
+    private static let patience: Int64 = 60_000_000
+
+    /// Opens a page that nobody has to be told more about, such as the one that ends the person's session at the
+    /// authorization server (OpenID Connect RP-Initiated Logout).
+    ///
+    /// - Parameter link: the address. It may contain secrets, such as an ID token.
+    /// - Returns: why that failed; nil if it succeeded.
+    func show(_ link: WebLink) -> String? {
+        let signals = CaughtSignals([SIGCHLD])
+        guard var detour = SecretLink.leading(to: link) else { return SecretLink.noPort }
+        guard let program = DetachedProgram(command(for: detour.link)) else { return "\(name) cannot be started" }
+        let end = ContinuousClock.now + .microseconds(Self.patience)
+        while let left = PageOpening.rest(until: end) {
+            if !signals.wait(for: detour.descriptors, microseconds: left).isEmpty, detour.serve() { return nil }
+            // A program that only passes the address on ends at once with success.
+            if !signals.take().isEmpty, let result = program.takeEnd(), result != .exited(0) {
+                return "\(name) was not opened"
+            }
+        }
+        return "\(name) did not open the page"
     }
 
     private static let textBrowsers: Set<String> = ["elinks", "links", "links2", "lynx", "w3m", "www-browser"]

@@ -66,6 +66,14 @@ enum SchemeHandler {
         }
     }
 
+    /// Makes the desktop pass addresses of the user's own pages, `io.authrefresh:https://app.example/back?code=…`, to
+    /// `authctl callback`, if there is a desktop. The result is not reported, because nobody else uses the scheme, and the
+    /// address can also be pasted.
+    static func registerOwn(on place: SignInPlace) {
+        guard place == .desktop else { return }
+        _ = register(for: "io.authrefresh:", isNamed: true, in: .real)
+    }
+
     /// Registers the scheme of settings that the person has just given on the command line. If that fails, the sign-in
     /// says so.
     static func register(for settings: AccountSettings) {

@@ -185,7 +185,7 @@ struct SignInSession: ~Copyable {
             SchemeHandler.registerAndTell(for: uri, isNamed: reply.schemeFromProfile ?? false)
         }
         if flow == .paste, reply.redirectUri?.hasPrefix("https:") ?? false {
-            CallbackAddress.register(on: page.choice.place)
+            SchemeHandler.registerOwn(on: page.choice.place)
         }
         let text = SignInText(
             account: account,
@@ -254,7 +254,7 @@ struct SignInSession: ~Copyable {
         let style = TerminalStyle.standardError
         let above = WrappedText.text(opening + "\n" + Self.waiting, width: style.width)
         let lines = style.height.map { $0 - style.lineCount(of: above) }
-        guard let code = TerminalQRCode(text)?.text(style, lines: lines) else { return }
+        guard let code = QRCode(text)?.text(style, lines: lines) else { return }
         StandardError.show(code + "\n")
     }
 
@@ -400,36 +400,5 @@ extension Report {
 
     private var signInFailure: SignInFailedError? {
         reply?.decode(SignInFailedError.self)
-    }
-}
-
-/// Ends the person's session at the authorization server with a browser (OpenID Connect RP-Initiated Logout).
-struct SessionEnd {
-    /// The time limit in µs. A browser on a slow machine needs as long to start, and nobody waits longer.
-    private static let patience: Int64 = 60_000_000
-
-    /// The address that ends the session. It contains the ID token.
-    let link: WebLink
-
-    /// Opens the address in `browser`.
-    ///
-    /// - Returns: why that failed; nil if it succeeded.
-    func open(in browser: Browser) -> String? {
-        let signals = CaughtSignals([SIGCHLD])
-        guard var detour = SecretLink.leading(to: link) else { return SecretLink.noPort }
-        guard let program = DetachedProgram(browser.command(for: detour.link)) else {
-            return "\(browser.name) cannot be started"
-        }
-        let end = ContinuousClock.now + .microseconds(Self.patience)
-        while true {
-            let rest = (end - .now).components
-            let left = rest.seconds * 1_000_000 + rest.attoseconds / 1_000_000_000_000
-            guard left > 0 else { return "\(browser.name) did not open the page" }
-            if !signals.wait(for: detour.descriptors, microseconds: left).isEmpty, detour.serve() { return nil }
-            // A program that only passes the address on ends at once with success.
-            if !signals.take().isEmpty, let result = program.takeEnd(), result != .exited(0) {
-                return "\(browser.name) was not opened"
-            }
-        }
     }
 }

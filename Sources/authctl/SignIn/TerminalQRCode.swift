@@ -1,7 +1,7 @@
 internal import Basics
 
 /// A QR code as lines for a terminal. Each character shows two modules, one above the other.
-struct TerminalQRCode {
+extension QRCode {
     /// ISO/IEC 18004 §9.1: the width of the light border around the symbol, in modules.
     private static let quietZone = 4
 
@@ -9,17 +9,9 @@ struct TerminalQRCode {
     static let blackOnWhite = "\u{1B}[38;5;16;48;5;231m"
     private static let plain = "\u{1B}[0m"
 
-    private let code: QRCode
-
-    /// Returns nil if the text is too long for a symbol on a terminal.
-    init?(_ text: String) {
-        guard let code = QRCode(text) else { return nil }
-        self.code = code
-    }
-
     /// The columns and lines that it needs.
-    var size: (columns: Int, lines: Int) {
-        let side = code.size + 2 * Self.quietZone
+    var terminalSize: (columns: Int, lines: Int) {
+        let side = size + 2 * Self.quietZone
         return (side, (side + 1) / 2)
     }
 
@@ -28,10 +20,10 @@ struct TerminalQRCode {
     ///
     /// - Parameter lines: the lines of the terminal; nil if they are unknown.
     func text(_ style: TerminalStyle, lines: Int?) -> String? {
-        guard case .utf8 = style.charset, let width = style.width, size.columns <= width else { return nil }
+        guard case .utf8 = style.charset, let width = style.width, terminalSize.columns <= width else { return nil }
         // One line is left for what is typed below it.
-        if let lines, size.lines >= lines { return nil }
-        let range = -Self.quietZone..<code.size + Self.quietZone
+        if let lines, terminalSize.lines >= lines { return nil }
+        let range = -Self.quietZone..<size + Self.quietZone
         return stride(from: range.lowerBound, to: range.upperBound, by: 2).reduce(into: "") { text, row in
             let line = String(
                 range.map { column in Self.block(isInk(row, column, style), isInk(row + 1, column, style)) }
@@ -45,7 +37,7 @@ struct TerminalQRCode {
     /// If we cannot set colors, the light modules are drawn. Most terminals are dark, and readers also accept an
     /// inverted symbol.
     private func isInk(_ row: Int, _ column: Int, _ style: TerminalStyle) -> Bool {
-        code.isDark(row: row, column: column) == style.isColoured
+        isDark(row: row, column: column) == style.isColoured
     }
 
     private static func block(_ upper: Bool, _ lower: Bool) -> Character {

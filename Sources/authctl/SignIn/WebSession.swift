@@ -87,7 +87,7 @@ struct WebSession: ~Copyable {
         let flow: SignInFlow = scheme == "http" ? .browser : scheme == "https" ? .paste : .scheme
         // The person's, which the reply only repeats with its port.
         if flow == .scheme { SchemeHandler.registerAndTell(for: parameters.callback) }
-        if flow == .paste { CallbackAddress.register(on: page.choice.place) }
+        if flow == .paste { SchemeHandler.registerOwn(on: page.choice.place) }
         let text = SignInText(
             account: "web-session",
             action: "go on at",
@@ -170,19 +170,5 @@ struct WebSession: ~Copyable {
             default: paste.pass(number)
             }
         }
-    }
-}
-
-/// An address of the user's own page, `https://app.example/back?code=…`, in the form in which the page passes it to the
-/// desktop.
-enum CallbackAddress {
-    /// Our own scheme, before the whole address.
-    static let prefix = "io.authrefresh:"
-
-    /// Makes the desktop pass such addresses to `authctl callback`, if there is a desktop. The result is not reported,
-    /// because nobody else uses the scheme, and the address can also be pasted.
-    static func register(on place: SignInPlace) {
-        guard place == .desktop else { return }
-        _ = SchemeHandler.register(for: prefix, isNamed: true, in: .real)
     }
 }

@@ -2,52 +2,6 @@ internal import AuthRefreshInterface
 internal import Basics
 internal import Glibc
 
-/// Reads what a tool writes to its helper's standard input.
-enum ToolInput {
-    /// Reads everything.
-    ///
-    /// - Parameter endsWithEmptyLine: whether an empty line ends the input. git may keep the pipe open after that line,
-    ///   while it waits for the answer.
-    /// - Throws: `document` if it is too long, or not text.
-    static func read(endsWithEmptyLine: Bool = false) throws(Report) -> String {
-        var search = EmptyLineSearch()
-        let bytes = try FileDescriptor.readAll(STDIN_FILENO, atMost: ToolLimits.inputBytesMax) { piece in
-            endsWithEmptyLine && search.finds(in: piece)
-        } orReport: { number in
-            .toolInput(
-                number.map { "cannot be read: \(systemText($0))" } ?? "is longer than \(ToolLimits.inputBytesMax) bytes"
-            )
-        }
-        guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
-            throw .toolInput("is not text: it contains a NUL byte, or is not UTF-8")
-        }
-        return text
-    }
-}
-
-/// Looks for an empty line in bytes that come in pieces. The line may end with LF or CR LF.
-struct EmptyLineSearch {
-    /// What the current line consists of so far.
-    private enum Line {
-        case nothing, carriageReturn, text
-    }
-
-    private var line = Line.nothing
-
-    /// Whether an empty line ends in this piece, which follows the earlier ones.
-    mutating func finds(in piece: some Sequence<UInt8>) -> Bool {
-        for byte in piece {
-            switch (byte, line) {
-            case (UInt8(ascii: "\n"), .nothing), (UInt8(ascii: "\n"), .carriageReturn): return true
-            case (UInt8(ascii: "\n"), .text): line = .nothing
-            case (UInt8(ascii: "\r"), .nothing): line = .carriageReturn
-            case (_, .nothing), (_, .carriageReturn), (_, .text): line = .text
-            }
-        }
-        return false
-    }
-}
-
 extension DaemonConnection {
     /// The account that a tool should use for an address; nil if none matches.
     ///

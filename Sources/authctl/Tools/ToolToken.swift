@@ -21,11 +21,8 @@ struct ToolToken {
     /// Acquires the token on a connection that can be used afterwards.
     init(_ request: TokenRequest, from daemon: inout DaemonConnection) throws(Report) {
         if request.idToken {
-            let printed = try PrintedIDToken(request, from: &daemon)
-            let token = printed.token
-            (secret, expiresAtUSec, heldUntilUSec) = (
-                SecretText(token.token), token.expiresAtUSec, printed.heldUntilUSec
-            )
+            let (token, heldUntil) = try request.acquireIDToken(from: &daemon)
+            (secret, expiresAtUSec, heldUntilUSec) = (SecretText(token.token), token.expiresAtUSec, heldUntil)
         } else {
             let token = try request.acquire(from: &daemon)
             // RFC 9449: the token is useless for a program that does not have the account's key.
@@ -57,7 +54,7 @@ struct ToolToken {
         // At most 4000 bytes, of the 4096 that the daemon takes.
         let use = use.map { String($0.unicodeScalars.prefix(1000)) }
         var request = request
-        request.holder = TokenHolder(process: ParentProcess.name, use: use)
+        request.holder = TokenHolder(process: Surroundings.real.parentProcess, use: use)
         do throws(Report) {
             return try ToolToken(request, from: &daemon)
         } catch  where error.reply?.refusedParameter == "holder" {

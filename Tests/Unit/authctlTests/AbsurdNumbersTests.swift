@@ -51,7 +51,7 @@ import TextEncodings
                 #expect(view.render(TerminalStyle(width: 80)).contains("work"))
                 #expect(view.screen(TerminalStyle(width: 40)).rowCount == 1)
                 let change = Subscribe.Reply(event: "token-refreshed", atUSec: number, accounts: [status])
-                #expect(ChangeLine(change: change).text.contains("work"))
+                #expect(change.text(TerminalStyle()).contains("work"))
             }
         }
     }
@@ -60,9 +60,9 @@ import TextEncodings
         for number in Self.ends where number != 0 {
             let end = #""AUTHREFRESH_EXPIRES_AT_USEC":"\#(number)""#
             let line = #"{"__REALTIME_TIMESTAMP":"1","AUTHREFRESH_EVENT":"e",\#(end)}"#
-            #expect(AccountJournal.lines(in: line).map(\.expiresAtUSec) == [nil])
+            #expect(JournalLine.lines(in: line).map(\.expiresAtUSec) == [nil])
             let at = #"{"__REALTIME_TIMESTAMP":"\#(number)","AUTHREFRESH_EVENT":"e"}"#
-            #expect(AccountJournal.lines(in: at).isEmpty)
+            #expect(JournalLine.lines(in: at).isEmpty)
         }
     }
 }

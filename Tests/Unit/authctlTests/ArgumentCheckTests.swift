@@ -4,10 +4,10 @@ import Testing
 @testable import authctl
 
 @Suite struct ArgumentCheckTests {
-    @Test(arguments: ArgumentCheck.secretOptions.sorted())
+    @Test(arguments: ParserReport.secretOptions.sorted())
     func `an option that would carry a secret is refused without its value`(option: String) throws {
         for arguments in [["status", option, "hunter2"], ["status", "\(option)=hunter2"]] {
-            let error = #expect(throws: Report.self) { try ArgumentCheck.check(arguments) }
+            let error = #expect(throws: Report.self) { try ParserReport.check(arguments) }
             let report = try #require(error)
             #expect(report.status == .usage)
             #expect(report.text(TerminalStyle()).contains(option))
@@ -17,13 +17,13 @@ import Testing
 
     @Test func `options that end in -file are not mistaken for secret options`() {
         #expect(throws: Never.self) {
-            try ArgumentCheck.check(["account", "add", "--client-secret-file=x", "--refresh-token-file", "y"])
+            try ParserReport.check(["account", "add", "--client-secret-file=x", "--refresh-token-file", "y"])
         }
     }
 
     /// What is told of a command that does not exist.
     private func hint(for arguments: [String]) -> String? {
-        let error = #expect(throws: Report.self) { try ArgumentCheck.check(arguments) }
+        let error = #expect(throws: Report.self) { try ParserReport.check(arguments) }
         #expect(error?.message == "no command has this name")
         return error?.hints.first?.text
     }
@@ -48,7 +48,7 @@ import Testing
         #expect(hint(for: ["help", "tokne"]) == "did you mean 'authctl token'?")
         #expect(hint(for: ["help", "account", "rname"]) == "did you mean 'authctl account rename'?")
         for arguments in [["help"], ["help", "token"], ["help", "account", "add"], ["help", "--version"]] {
-            try ArgumentCheck.check(arguments)
+            try ParserReport.check(arguments)
         }
     }
 }

@@ -12,7 +12,7 @@ import Testing
             "generation":1,"failures":0,"state":"fresh","expiresAtUSec":46740000000}]}
             """#
         let change = try JSONDecoder().decode(Subscribe.Reply.self, from: Data(reply.utf8))
-        let text = ChangeLine(change: change, style: TerminalStyle(width: width)).text
+        let text = change.text(TerminalStyle(width: width))
         return text.replacing(/[0-9]+:[0-9:]+/, with: "T").replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2}/, with: "D")
             .split(separator: "\n").map(String.init)
     }

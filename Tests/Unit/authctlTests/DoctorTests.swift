@@ -28,7 +28,7 @@ import Testing
     }
 
     private func session(_ surroundings: Surroundings) -> [Finding] {
-        SessionCheck(surroundings: surroundings, isSocketNamed: false).findings
+        surroundings.sessionFindings(isSocketNamed: false)
     }
 
     @Test func `a login shell is fine`() {
@@ -121,7 +121,7 @@ import Testing
                 ? CommandOutput(text: "0.\(words[0].count)\n", end: .exited(0))
                 : CommandOutput(text: "{ path=\(starts) ; argv[]=\(starts) ; }\n", end: .exited(0))
         }
-        return InstallationCheck(surroundings: surroundings).finding
+        return surroundings.installationFinding
     }
 
     @Test func `one installation is fine, with any links to it`() {
@@ -168,7 +168,7 @@ import Testing
     @Test(arguments: sockets)
     func `the socket's kind and owner are checked`(file: Surroundings.File?, level: String, need: String?) {
         let files = file.map { ["/run/s": $0] } ?? [:]
-        let findings = SocketCheck(surroundings: surroundings([:], files: files), path: "/run/s").findings
+        let findings = surroundings([:], files: files).socketFindings(at: "/run/s")
         #expect(findings.map(\.level) == [level])
         #expect(findings.first?.needs == need)
     }
@@ -181,10 +181,10 @@ import Testing
         files["/r/authrefreshd"]?.mode = 0o755
         let path = "/r/authrefreshd/s"
         #expect(
-            SocketCheck(surroundings: surroundings([:], files: files), path: path).findings.first?.level == "warning"
+            surroundings([:], files: files).socketFindings(at: path).first?.level == "warning"
         )
         files["/r/authrefreshd"]?.owner = 7
-        #expect(SocketCheck(surroundings: surroundings([:], files: files), path: path).findings.first?.level == "error")
+        #expect(surroundings([:], files: files).socketFindings(at: path).first?.level == "error")
     }
 
     @Test func `without lingering a server gets a warning and a desktop a note`() {
@@ -194,7 +194,7 @@ import Testing
         )
         func level(_ environment: [String: String], _ files: [String: Surroundings.File] = [:]) -> String? {
             let surroundings = surroundings(environment, files: files, systemctl: well)
-            return ServiceCheck(surroundings: surroundings, isAnswering: true).findings.last?.level
+            return surroundings.serviceFindings(isAnswering: true).last?.level
         }
         #expect(level(["SSH_CONNECTION": "x"]) == "warning")
         #expect(level(["SSH_CONNECTION": "x", "DISPLAY": ":0"]) == "note")
@@ -205,8 +205,8 @@ import Testing
     @Test func `an unreachable manager matters only while the daemon does not answer`() {
         let failing = CommandOutput(text: "Failed to connect to bus\n", end: .exited(1))
         let surroundings = surroundings([:], systemctl: failing)
-        #expect(ServiceCheck(surroundings: surroundings, isAnswering: true).findings.first?.level == "note")
-        let down = ServiceCheck(surroundings: surroundings, isAnswering: false).findings.first
+        #expect(surroundings.serviceFindings(isAnswering: true).first?.level == "note")
+        let down = surroundings.serviceFindings(isAnswering: false).first
         #expect(down?.level == "error")
         #expect(down?.needs == "start")
         #expect(down?.text.contains("failed to connect to bus") == true)
@@ -233,7 +233,7 @@ import Testing
             end: .exited(0)
         )
         let surroundings = surroundings([:], systemctl: said)
-        let found = ServiceCheck(surroundings: surroundings, isAnswering: false).findings.first
+        let found = surroundings.serviceFindings(isAnswering: false).first
         #expect(found?.text.contains(text) == true && found?.level == "error", "\(found.debugDescription)")
         #expect(found?.advice?.contains(advice) == true, "\(found.debugDescription)")
     }
@@ -245,7 +245,7 @@ import Testing
         {
             let known = Dictionary(uniqueKeysWithValues: (files + ["/run/user/1000"]).map { ($0, Self.folder) })
             let surroundings = surroundings(environment, files: known, systemctl: unknown)
-            return InstalledUnits(surroundings: surroundings).hints(for: "/run/user/1000/authrefreshd/io.authrefresh")
+            return surroundings.socketHints(for: "/run/user/1000/authrefreshd/io.authrefresh")
                 .map(\.text)
         }
         let start = "systemctl --user start authrefreshd"
@@ -262,7 +262,7 @@ import Testing
     @Test func `a newcomer's program that was only built says how to install`() {
         let folder = ["/run/user/1000": Self.folder]
         let built = surroundings(["XDG_RUNTIME_DIR": "/run/user/1000"], files: folder, program: "/home/ada/src/authctl")
-        let hints = InstalledUnits(surroundings: built).hints(for: "/run/user/1000/authrefreshd/io.authrefresh")
+        let hints = built.socketHints(for: "/run/user/1000/authrefreshd/io.authrefresh")
         #expect(
             hints.map { $0.text(by: .here) }
                 == ["systemctl --user start authrefreshd", "not installed yet: run systemd/install"]
@@ -271,11 +271,11 @@ import Testing
 
     @Test func `without a session the hint names lingering, and after su the other user's folder`() {
         let path = "/run/user/1000/authrefreshd/io.authrefresh"
-        let cron = InstalledUnits(surroundings: surroundings([:], files: [:]))
-        #expect(cron.hints(for: path).map(\.text).joined().contains("loginctl enable-linger"))
-        #expect(cron.hints(for: "/tmp/socket").map(\.text).first == "systemctl --user start authrefreshd")
-        let afterSu = InstalledUnits(surroundings: surroundings(["XDG_RUNTIME_DIR": "/run/user/1000"], user: 0))
-        #expect(afterSu.hints(for: path).map(\.text).joined().contains("as after su"))
+        let cron = surroundings([:], files: [:])
+        #expect(cron.socketHints(for: path).map(\.text).joined().contains("loginctl enable-linger"))
+        #expect(cron.socketHints(for: "/tmp/socket").map(\.text).first == "systemctl --user start authrefreshd")
+        let afterSu = surroundings(["XDG_RUNTIME_DIR": "/run/user/1000"], user: 0)
+        #expect(afterSu.socketHints(for: path).map(\.text).joined().contains("as after su"))
     }
 
     @Test func `a program is run without a shell, and its output is kept`() {

@@ -7,10 +7,7 @@ import Testing
 @Suite struct ForwardedCallTests {
     private typealias Verdict = ForwardedCallFilter.Verdict
 
-    private let filter = ForwardedCallFilter(
-        accounts: ["work", "K"].map { ForwardedAccount(name: $0, id: nil) },
-        host: "me@build"
-    )
+    private let filter = ForwardedCallFilter(accounts: [("work", nil), ("K", nil)], host: "me@build")
 
     private func judge(_ text: String) -> Verdict { filter.judge(Array(text.utf8)) }
 
@@ -62,7 +59,7 @@ import Testing
     func `a call names the account's identifier, whatever it named`(
         method: Method
     ) {
-        let filter = ForwardedCallFilter(accounts: [ForwardedAccount(name: "work", id: "7")], host: "me@build")
+        let filter = ForwardedCallFilter(accounts: [("work", "7")], host: "me@build")
         let host = method == .acquireToken ? #""host":"me@build","# : ""
         for claim in ["", #","accountId":"8""#, #","accountId":null"#, #","account\u0049d":8"#] {
             let call = #"{"method":"\#(method.rawValue)","parameters":{"account":"work"\#(claim)}}"#
@@ -217,15 +214,11 @@ import Testing
 
     @Test func `the daemon's replies pass, but not the name of another account`() {
         let call = ForwardedCall(method: .acquireToken, account: "work", parameters: "{}")
-        #expect(
-            ForwardedReply.text(error: nil, parameters: #"{"a":1}"#, to: call) == #"{"parameters":{"a":1}}"# + "\0"
-        )
-        #expect(
-            ForwardedReply.text(error: "x.Y", parameters: "{}", to: call) == #"{"error":"x.Y","parameters":{}}"# + "\0"
-        )
+        #expect(call.reply(error: nil, parameters: #"{"a":1}"#) == #"{"parameters":{"a":1}}"# + "\0")
+        #expect(call.reply(error: "x.Y", parameters: "{}") == #"{"error":"x.Y","parameters":{}}"# + "\0")
         let nearest = #"{"account":"work","nearest":"works"}"#
         #expect(
-            ForwardedReply.text(error: NoSuchAccountError.name, parameters: nearest, to: call)
+            call.reply(error: NoSuchAccountError.name, parameters: nearest)
                 == #"{"error":"io.authrefresh.NoSuchAccount","parameters":{"account":"work"}}"# + "\0"
         )
     }

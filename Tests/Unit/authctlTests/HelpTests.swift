@@ -32,7 +32,7 @@ import Testing
             .replacing("\\\n", with: "").split(separator: "\n").map { $0.drop { $0 == " " } }
         #expect(!examples.isEmpty)
         for example in examples where example.hasPrefix("authctl ") {
-            let words = TokenFileName.fillIn(Array(Self.words(of: String(example)).dropFirst()))
+            let words = SettingsOptions.nameTokenFile(in: Array(Self.words(of: String(example)).dropFirst()))
             #expect(throws: Never.self, "\(example)") { try AuthctlCommand.parseAsRoot(words) }
         }
     }

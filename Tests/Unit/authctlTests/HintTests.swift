@@ -89,7 +89,7 @@ import Testing
         let values = ["PORT": "1", "METHOD": "none"]
         for (place, words) in commands where !names.contains(words) {
             do {
-                _ = try AuthctlCommand.parseAsRoot(TokenFileName.fillIn(words.map { values[$0] ?? $0 }))
+                _ = try AuthctlCommand.parseAsRoot(SettingsOptions.nameTokenFile(in: words.map { values[$0] ?? $0 }))
             } catch {
                 // Help that was asked for is thrown, too.
                 #expect(AuthctlCommand.exitCode(for: error) == .success, "\(place): \(words.joined(separator: " "))")

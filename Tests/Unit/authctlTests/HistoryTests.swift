@@ -13,7 +13,7 @@ import Testing
             let at = hour * AccountHistory.hour + AccountHistory.hour / 2
             return #"{"__REALTIME_TIMESTAMP":"\#(at)","AUTHREFRESH_EVENT":"\#(event)"}"#
         }
-        let journal = AccountJournal.lines(in: lines.joined(separator: "\n"))
+        let journal = JournalLine.lines(in: lines.joined(separator: "\n"))
         return AccountHistory(lines: journal, nowUSec: 5 * AccountHistory.hour, hourCount: 5).hours
     }
 
@@ -41,7 +41,7 @@ import Testing
 
     /// The lines of a history of two days, with an outage that has a long cause.
     private func lines(width: Int?) throws -> [String] {
-        let journal = AccountJournal.lines(
+        let journal = JournalLine.lines(
             in: #"""
                 {"__REALTIME_TIMESTAMP":"90000000000","AUTHREFRESH_EVENT":"token-refreshed"}
                 {"__REALTIME_TIMESTAMP":"150000000000","AUTHREFRESH_EVENT":"refresh-failed","AUTHREFRESH_ERROR":"\#(Self.cause)"}

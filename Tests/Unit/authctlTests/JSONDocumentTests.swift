@@ -73,7 +73,7 @@ extension Transcript {
             command.matches(of: /authctl\ /).count == 1,
             let words = command.split(separator: "authctl ").last?.split(separator: " ")
         else { return nil }
-        let path = CommandPath.find(in: words.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }).path
+        let path = CommandPath(in: words.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) })
         return (["authctl"] + path.words).joined(separator: " ")
     }
 }

@@ -16,7 +16,7 @@ import Testing
                 count += 1
                 let words = command.split(separator: " ").dropFirst().map(String.init)
                 do {
-                    _ = try AuthctlCommand.parseAsRoot(TokenFileName.fillIn(words))
+                    _ = try AuthctlCommand.parseAsRoot(SettingsOptions.nameTokenFile(in: words))
                 } catch {
                     // Help that was asked for is thrown, too.
                     #expect(AuthctlCommand.exitCode(for: error) == .success, "\(command)")

@@ -92,7 +92,7 @@ import TextEncodings
     }
 
     @Test func `keys are recognized even if they arrive in pieces`() {
-        var keys = ScrollKeys()
+        var keys = ScrollPosition()
         #expect(keys.steps(in: Array("\u{1B}[A\u{1B}OBjk".utf8)) == [.lines(-1), .lines(1), .lines(1), .lines(-1)])
         #expect(keys.steps(in: Array("\u{1B}".utf8)) == [])
         #expect(keys.steps(in: Array("[6".utf8)) == [])

@@ -20,7 +20,7 @@ import Testing
 
     @Test func `half blocks show every module, black on white in any theme`() throws {
         let style = TerminalStyle(isColoured: true, width: 80)
-        let shown = try #require(TerminalQRCode(Self.text)?.text(style, lines: 24))
+        let shown = try #require(QRCode(Self.text)?.text(style, lines: 24))
         let lines = shown.split(separator: "\n")
         #expect(lines.allSatisfy { $0.hasPrefix("\u{1B}[38;5;16;48;5;231m") && $0.hasSuffix("\u{1B}[0m") })
         let bare = lines.map { $0.replacing("\u{1B}[38;5;16;48;5;231m", with: "").dropLast(4) }
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func `without colours the light modules are drawn`() throws {
-        let shown = try #require(TerminalQRCode(Self.text)?.text(TerminalStyle(width: 80), lines: nil))
+        let shown = try #require(QRCode(Self.text)?.text(TerminalStyle(width: 80), lines: nil))
         #expect(!shown.contains("\u{1B}"))
         let code = try #require(QRCode(Self.text))
         let light = ink(shown.split(separator: "\n")).map { $0.map { !$0 } }
@@ -37,14 +37,14 @@ import Testing
     }
 
     @Test func `an unreadable code is not drawn`() throws {
-        let code = try #require(TerminalQRCode(Self.text))
-        let (columns, lines) = code.size
+        let code = try #require(QRCode(Self.text))
+        let (columns, lines) = code.terminalSize
         #expect(code.text(TerminalStyle(width: columns), lines: lines + 1) != nil)
         #expect(code.text(TerminalStyle(width: columns - 1), lines: lines + 1) == nil)
         #expect(code.text(TerminalStyle(width: columns), lines: lines) == nil)
         #expect(code.text(TerminalStyle(width: 80, charset: .ascii), lines: 24) == nil)
         // Without a terminal.
         #expect(code.text(TerminalStyle(), lines: nil) == nil)
-        #expect(TerminalQRCode(String(repeating: "x", count: QRCode.bytesMax + 1)) == nil)
+        #expect(QRCode(String(repeating: "x", count: QRCode.bytesMax + 1)) == nil)
     }
 }

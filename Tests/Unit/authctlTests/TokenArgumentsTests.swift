@@ -46,14 +46,14 @@ import Testing
 
     @Test(arguments: usual)
     func `usual arguments are read by hand with the parser's meaning`(arguments: [String]) throws {
-        let short = try #require(TokenArguments.parse(arguments))
+        let short = try #require(TokenRequest(arguments: arguments))
         let parsed = try #require(try AuthctlCommand.parseAsRoot(arguments) as? TokenCommand)
         #expect(short == parsed.request(for: parsed.account ?? ""))
     }
 
     @Test(arguments: unusual)
     func `unusual arguments are left to the parser`(arguments: [String]) {
-        #expect(TokenArguments.parse(arguments) == nil)
+        #expect(TokenRequest(arguments: arguments) == nil)
     }
 
     /// All sequences of up to four of these words after "token": 11 + 11² + 11³ + 11⁴.
@@ -67,7 +67,7 @@ import Testing
         for _ in 0..<4 {
             sequences = sequences.flatMap { sequence in words.map { sequence + [$0] } }
             for arguments in sequences {
-                guard let short = TokenArguments.parse(arguments) else { continue }
+                guard let short = TokenRequest(arguments: arguments) else { continue }
                 accepted += 1
                 let parsed = try AuthctlCommand.parseAsRoot(arguments) as? TokenCommand
                 #expect(parsed?.request(for: parsed?.account ?? "") == short, "\(arguments)")

@@ -15,7 +15,7 @@ struct TokenFileNameTests {
             ("token --token-file", "token --token-file"),
         ] {
             let words = typed.split(separator: " ").map(String.init)
-            #expect(TokenFileName.fillIn(words).joined(separator: " ") == meant)
+            #expect(SettingsOptions.nameTokenFile(in: words).joined(separator: " ") == meant)
         }
     }
 }

@@ -26,10 +26,10 @@ import AuthRefreshInterface
             daemon = try ForwardSocket(in: [folder.path])
             let path = daemon.path
             let connect: ForwardClient.Connect = { () throws(VarlinkClientError) in
-                try VarlinkConnection(path: path, replyBytesMax: ForwardingLimits().forwardedReplyBytesMax)
+                try VarlinkConnection(path: path, replyBytesMax: TokenRelay.forwardedReplyBytesMax)
             }
-            let accounts = [ForwardedAccount(name: "work", id: nil)]
-            relay = TokenRelay(listener: callers.descriptor, accounts: accounts, host: "build", connect: connect)
+            let filter = ForwardedCallFilter(accounts: [("work", nil)], host: "build")
+            relay = TokenRelay(listener: callers.descriptor, filter: filter, connect: connect)
         }
 
         /// Lets the relay do all pending work.
@@ -79,7 +79,7 @@ import AuthRefreshInterface
     @Test func `if a client cannot be let in, the next attempt waits for an event or a pause`() {
         let broken = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(broken) }
-        let relay = TokenRelay(listener: broken, accounts: [], host: "build") {
+        let relay = TokenRelay(listener: broken, filter: ForwardedCallFilter(accounts: [], host: "build")) {
             () throws(VarlinkClientError) -> VarlinkConnection in
             throw .connectionClosed
         }
@@ -131,7 +131,7 @@ import AuthRefreshInterface
             written += count
             stage.turn()
         }
-        let longest = ForwardingLimits().forwardedReplyBytesMax
+        let longest = TokenRelay.forwardedReplyBytesMax
         #expect((longest..<2 * longest).contains(written))
         #expect(try caller.receive() == "")
     }
@@ -170,7 +170,7 @@ import AuthRefreshInterface
     /// `forwardedClientsMax` callers, each with a call that the daemon has not answered yet.
     @Test func `one client too many waits until another is answered`() throws {
         let stage = try Stage()
-        let most = ForwardingLimits().forwardedClientsMax
+        let most = TokenRelay.forwardedClientsMax
         let callers = try RawConnection.open(most, to: stage.callers.path)
         for caller in callers { try caller.send(Self.acquire) }
         stage.turn()

@@ -101,14 +101,14 @@ struct LimitsPageTests {
             "perSecond": text(CallPace.perSecond),
             "costOfQuestion": text(CallPace.costOfQuestion),
             "waitingMax": text(CallPace.waitingMax),
+            "forwardedCallBytesMax": text(TokenRelay.forwardedCallBytesMax),
+            "forwardedReplyBytesMax": text(TokenRelay.forwardedReplyBytesMax),
+            "forwardedClientsMax": text(TokenRelay.forwardedClientsMax),
         ]
         for child in Mirror(reflecting: RedirectLimits()).children {
             expected[try #require(child.label)] = text(child.value)
         }
         for child in Mirror(reflecting: CallerLimits.server).children {
-            expected[try #require(child.label)] = text(child.value)
-        }
-        for child in Mirror(reflecting: ForwardingLimits()).children {
             expected[try #require(child.label)] = text(child.value)
         }
         let shown = try rows()

@@ -1,43 +1,5 @@
-internal import ArgumentParser
 internal import Basics
 internal import Glibc
-
-/// Checks the arguments before the parser does.
-enum ArgumentCheck {
-    /// Options whose value would be a secret. They do not exist; each is refused with advice.
-    static let secretOptions: Set<String> = [
-        "--client-secret", "--refresh-token", "--access-token", "--secret", "--password", "--passphrase", "--token",
-        "--client-assertion", "--code",
-    ]
-
-    /// Checks the arguments.
-    ///
-    /// - Throws: `secretAsArgument`; `usage` for an unknown command.
-    static func check(_ arguments: [String]) throws(Report) {
-        for argument in arguments.prefix(while: { $0 != "--" }) {
-            let name = String(argument.prefix { $0 != "=" })
-            if secretOptions.contains(name.lowercased()) {
-                throw .secretAsArgument(name.lowercased())
-            }
-        }
-        try checkCommand(arguments)
-    }
-
-    private static func checkCommand(_ arguments: [String]) throws(Report) {
-        // The arguments of `help` are the words of a command.
-        let words = arguments.first == "help" ? Array(arguments.dropFirst()) : arguments
-        let (path, depth) = CommandPath.find(in: words)
-        let names = path.names
-        guard !names.isEmpty, words.count > depth else { return }
-        let word = words[depth]
-        guard !word.hasPrefix("-") else { return }
-        throw .usage(
-            "no command has this name",
-            hint: path.suggestion(for: word).map { "did you mean '\($0)'?" }
-                ?? "see '\(Command(words: path.words + ["--help"]))'"
-        )
-    }
-}
 
 /// The arguments of this process.
 enum ProgramArguments {
@@ -53,6 +15,26 @@ enum ProgramArguments {
                 unsafe place.initializeElement(at: filled, to: String(cString: argument))
                 filled += 1
             }
+        }
+    }
+
+    /// The command for the name under which another tool called this program, by a link to it; nil for `authctl` itself,
+    /// which costs a look at one byte.
+    static var toolCommand: String? {
+        guard let path = unsafe CommandLine.unsafeArgv[0] else { return nil }
+        let name = unsafe strrchr(path, Int32(UInt8(ascii: "/"))).map { unsafe $0 + 1 } ?? path
+        guard unsafe name.pointee != CChar(UInt8(ascii: "a")) else { return nil }
+        return unsafe command(named: String(cString: name))
+    }
+
+    /// - Parameter name: a file name without its folder.
+    private static func command(named name: String) -> String? {
+        switch name {
+        case "git-credential-authctl": "git-credential"
+        case "docker-credential-authctl": "docker-credential"
+        case "bazel-credential-authctl": "bazel-credential"
+        case "keyring": "keyring-credential"
+        default: nil
         }
     }
 

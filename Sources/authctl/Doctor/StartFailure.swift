@@ -1,33 +1,30 @@
 internal import Basics
 
-/// Why the service could not start, as far as systemd's exit status or the daemon's own tells it (systemd.exec(5),
-/// "Process Exit Codes").
-struct StartFinding {
-    let text: String
-    let advice: Hint
-
-    /// Reads systemd's properties of the service; nil if they give no known reason.
-    init?(_ values: [String: String], _ surroundings: Surroundings) {
+extension Surroundings {
+    /// Why the service could not start, and what helps, as far as systemd's exit status or the daemon's own tells it
+    /// (systemd.exec(5), "Process Exit Codes"); nil if systemd's properties of the service give no known reason.
+    func startFailure(_ values: [String: String]) -> (text: String, advice: Hint)? {
         let main = values["ExecMainStatus"].flatMap { Int($0) } ?? 0
         // `{ path=mkdir ; argv[]=… ; code=exited ; status=1 }`. If it fails, the daemon itself is not started.
         let before = values["ExecStartPre"].flatMap(Self.status(ofCommand:)) ?? 0
-        let restart = surroundings.systemctl("restart", "authrefreshd")
-        let edit = surroundings.systemctl("edit", "authrefreshd")
+        let restart = systemctl("restart", "authrefreshd")
+        let edit = systemctl("edit", "authrefreshd")
         let journal = Command(program: "journalctl", "--user", "-u", "authrefreshd.service", "-n", "20")
+        let text: String
+        let advice: Hint
         switch main != 0 ? main : before {
         case 0: return nil
         case 203:
             text = "its program cannot be run (203/EXEC)"
-            advice = "install it again, or correct ExecStart=: \(surroundings.systemctl("cat", "authrefreshd"))"
+            advice = "install it again, or correct ExecStart=: \(systemctl("cat", "authrefreshd"))"
         case 217:
             text = "user namespaces, which its sandbox needs, are forbidden here (217/USER)"
-            advice = "\(Self.withoutNamespace(surroundings)), then: \(restart)"
+            advice = "\(withoutNamespace), then: \(restart)"
         case 226:
             text =
                 "its sandbox could not be made (226/NAMESPACE): a folder of ReadWritePaths= is missing, or user"
                 + " namespaces are forbidden here"
-            advice =
-                "make the folder or correct its name: \(edit); or \(Self.withoutNamespace(surroundings)), then: \(restart)"
+            advice = "make the folder or correct its name: \(edit); or \(withoutNamespace), then: \(restart)"
         case 218:
             text = "its list of capabilities cannot be set (218/CAPABILITIES)"
             advice = "take CapabilityBoundingSet= out of the drop-in: \(edit); then: \(restart)"
@@ -45,15 +42,16 @@ struct StartFinding {
             advice = "\(Command(program: "authrefreshd", "--check")) and '\(journal)' say what; then: \(restart)"
         default: return nil
         }
+        return (text, advice)
     }
 
     /// How to put the drop-in in force that does without a user namespace.
-    private static func withoutNamespace(_ surroundings: Surroundings) -> Hint {
-        let own = surroundings.environment("HOME").map { "\($0)/.local/share/authrefreshd" }
-        let folder = surroundings.isPackaged ? "/usr/share/authrefreshd" : own
+    private var withoutNamespace: Hint {
+        let own = environment("HOME").map { "\($0)/.local/share/authrefreshd" }
+        let folder = isPackaged ? "/usr/share/authrefreshd" : own
         let file = "\(folder ?? "~/.local/share/authrefreshd")/see-executables.conf"
         return "without the part of the sandbox that needs them, copy '\(file)' to"
-            + " ~/.config/systemd/user/authrefreshd.service.d, \(surroundings.systemctl("daemon-reload"))"
+            + " ~/.config/systemd/user/authrefreshd.service.d, \(systemctl("daemon-reload"))"
     }
 
     private static func status(ofCommand text: String) -> Int? {
