@@ -20,6 +20,8 @@ package struct MethodRules: Sendable {
     package var cost = Cost.nothing
     /// Whether the answer depends on which provider profiles there are.
     package var namesProfiles = false
+    /// Whether the caller has to ask for several replies.
+    package var expectsMore = false
     /// Whether programs of other machines may call it (`authctl forward`).
     package var isForwarded = false
 }
@@ -45,12 +47,12 @@ extension Method {
         case .provePossession: MethodRules(isRepeatable: true)
         case .reportRejected: MethodRules(isRepeatable: true, cost: .change, isForwarded: true)
         case .refresh: MethodRules(isRepeatable: true, cost: .change)
-        case .subscribe: MethodRules()
-        case .startSignIn: MethodRules(cost: .change)
+        case .subscribe: MethodRules(expectsMore: true)
+        case .startSignIn: MethodRules(cost: .change, expectsMore: true)
         case .continueSignIn: MethodRules(cost: .change)
         case .cancelSignIn: MethodRules(cost: .change)
-        case .startWebSession: MethodRules()
-        case .serveConfirmations: MethodRules()
+        case .startWebSession: MethodRules(expectsMore: true)
+        case .serveConfirmations: MethodRules(expectsMore: true)
         case .answerConfirmation: MethodRules()
         case .signOut: MethodRules(cost: .change)
         case .backupStore: MethodRules(cost: .change)

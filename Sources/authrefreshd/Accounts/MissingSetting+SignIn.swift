@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import Basics
 internal import OAuthMessages
 internal import RefreshCore

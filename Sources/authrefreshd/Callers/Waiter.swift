@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import AuthRefreshInterface
 internal import RefreshCore
 
 /// A caller that waits for an account.
@@ -81,7 +82,7 @@ enum WaitOutcome: Sendable {
     /// The account was removed in the meantime.
     case removed
     /// No attempt can be made now, for a reason outside the account. The account is in this state.
-    case notNow(Complaint, AccountSnapshot)
+    case notNow(TemporarilyUnavailableError, AccountSnapshot)
     /// The daemon is ending and makes no more attempts. The caller should ask the next daemon.
     case stopping
     /// Its row in the store cannot be read.
@@ -102,7 +103,7 @@ extension WaitOutcome {
     }
 
     private static func notNow(_ reason: String, _ snapshot: AccountSnapshot) -> WaitOutcome {
-        .notNow(Complaint(.noTokenNow(of: snapshot.account.name.text), reason), snapshot)
+        .notNow(TemporarilyUnavailableError(account: snapshot.account.name.text, reason: reason), snapshot)
     }
 
     /// Nothing can be sent for the account now.

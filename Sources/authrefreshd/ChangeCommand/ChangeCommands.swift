@@ -8,14 +8,15 @@ struct ChangeCommands {
         let since: Moment
         /// After this time a command counts as ended, whatever the service manager says.
         let patience: Duration
+        /// The change, which may have to wait again.
+        var change: [String: String]?
     }
 
     /// The connection to the user's service manager; nil before the first command, and after the connection was lost.
     var units: TransientUnits?
     private var running: [AccountID: Run] = [:]
-    /// The changes that were started last. They may have to wait again.
-    private var started: [AccountID: ReportedChange] = [:]
-    private var waiting: [AccountID: ReportedChange] = [:]
+    /// The changes that wait, as the command's environment.
+    private var waiting: [AccountID: [String: String]] = [:]
     /// The accounts in `waiting`; the next one is first.
     private var turns: [AccountID] = []
     /// Whether the journal already has the problem.
@@ -24,7 +25,7 @@ struct ChangeCommands {
     /// Requests a run for a change. An earlier change of the account that still waits is dropped.
     ///
     /// - Returns: false if too many accounts wait.
-    mutating func add(_ change: ReportedChange, of account: AccountID) -> Bool {
+    mutating func add(_ change: [String: String], of account: AccountID) -> Bool {
         guard waiting[account] == nil else {
             waiting[account] = change
             return true
@@ -47,8 +48,7 @@ struct ChangeCommands {
                 left.append(account)
                 continue
             }
-            running[account] = Run(since: now, patience: command.timeLimit + Self.grace)
-            started[account] = change
+            running[account] = Run(since: now, patience: command.timeLimit + Self.grace, change: change)
             units.append(command.unit(for: change, of: account))
         }
         turns = left
@@ -70,19 +70,19 @@ struct ChangeCommands {
 
     mutating func ended(_ account: AccountID) {
         running[account] = nil
-        started[account] = nil
     }
 
     /// Another daemon's command for the account is still running. The change waits for its end, unless a newer change
     /// replaces it.
     mutating func existed(_ account: AccountID) {
-        guard let change = started.removeValue(forKey: account), waiting[account] == nil else { return }
+        guard let change = running[account]?.change, waiting[account] == nil else { return }
+        running[account]?.change = nil
         _ = add(change, of: account)
     }
 
     /// Drops all changes, because nothing can be run. A change is only of interest while it is new.
     mutating func giveUp() {
-        (units, running, started, waiting, turns) = (nil, [:], [:], [:], [])
+        (units, running, waiting, turns) = (nil, [:], [:], [])
     }
 
     /// Records a failure.

@@ -7,7 +7,7 @@ extension RefreshCoordinator {
     /// Requests a run of the command for news of an account, if a command is configured.
     func noteForChangeCommand(_ news: AccountNews, of snapshot: AccountSnapshot, previousName: String?) {
         guard let command = settings.changeCommand, command.isWanted(news) else { return }
-        let change = ReportedChange(news, of: snapshot, previousName: previousName)
+        let change = ChangeCommand.environment(of: news, snapshot, previousName: previousName)
         if !changeCommands.add(change, of: snapshot.account.id) {
             let limit = CallerLimits.changesWaitingMax
             changeCommandFailed(.changeCommandFailed("the changes of more than \(limit) accounts wait"))
@@ -68,5 +68,19 @@ extension RefreshCoordinator {
     private func changeCommandFailed(_ line: JournalEvent) {
         guard changeCommands.noteFailure() else { return }
         changeLog.write(line)
+    }
+}
+
+extension ChangeCommand {
+    /// The systemd unit that runs the command for a change.
+    func unit(for change: [String: String], of account: AccountID) -> TransientUnit {
+        let (event, name) = (change["AUTHREFRESH_EVENT"] ?? "", change["AUTHREFRESH_ACCOUNT"] ?? "")
+        return TransientUnit(
+            name: Self.unit(of: account),
+            description: "authrefreshd: \(event) of \(name)",
+            command: words,
+            environment: change,
+            timeLimitUSec: UInt64(max(timeLimit.microseconds, 1))
+        )
     }
 }

@@ -101,18 +101,6 @@ struct ProviderProfiles: Equatable, Sendable {
         provider.map { byName[$0] } ?? byIssuer[issuer]
     }
 
-    /// `profile` with an account's settings; nil stands for an empty profile.
-    ///
-    /// - Throws: `InvalidSettings` for the first of `settings` that would be invalid in a profile's file.
-    func profile(
-        _ profile: ProviderProfile?,
-        with settings: [String: String]
-    ) throws(VarlinkError) -> ProviderProfile? {
-        guard !settings.isEmpty else { return profile }
-        let text = profile.flatMap { files[$0.name]?.text }
-        return try ProviderSettings.profile(settings, over: text ?? "{name: account}")
-    }
-
     private mutating func add(_ profile: ProviderProfile) {
         // The replaced profile is no longer the one for its issuer.
         if let issuer = byName[profile.name]?.issuer, byIssuer[issuer]?.name == profile.name { byIssuer[issuer] = nil }
@@ -122,28 +110,31 @@ struct ProviderProfiles: Equatable, Sendable {
 }
 
 /// An account's settings that replace its provider's: keys of a profile's file, with their values in the same syntax.
-enum ProviderSettings {
+extension ProviderProfiles {
     /// Keys that an account may not set: they describe the profile itself, or accounts have a setting of their own for
     /// them.
-    static let excluded: Set = [
+    static let keysOfProfiles: Set = [
         "name", "issuer", "variables", "documentation", "client_id_hint", "notes", "scopes_for",
     ]
 
-    /// The profile in `text` with `settings` inserted, read by the same reader.
+    /// `profile` with an account's settings inserted in its file, read by the same reader; nil stands for an empty
+    /// profile.
     ///
-    /// - Throws: `InvalidSettings` for the first invalid setting.
-    static func profile(
-        _ settings: [String: String],
-        over text: String
-    ) throws(VarlinkError) -> ProviderProfile {
+    /// - Throws: `InvalidSettings` for the first of `settings` that would be invalid in a profile's file.
+    func profile(
+        _ profile: ProviderProfile?,
+        with settings: [String: String]
+    ) throws(VarlinkError) -> ProviderProfile? {
+        guard !settings.isEmpty else { return profile }
+        let text = profile.flatMap { files[$0.name]?.text } ?? "{name: account}"
         guard let root = try? Yams.compose(yaml: text), var mapping = root.mapping else {
             preconditionFailure("the text of a profile was read before, and is a mapping")
         }
         for (key, value) in settings.sorted(by: { $0.key < $1.key }) {
-            guard !excluded.contains(key) else {
+            guard !Self.keysOfProfiles.contains(key) else {
                 throw Complaint.providerSetting("\"\(key)\" belongs to profiles only; accounts cannot set it").error
             }
-            mapping[key] = value.isEmpty ? nil : try node(value, for: key)
+            mapping[key] = value.isEmpty ? nil : try Self.node(value, for: key)
         }
         do {
             return try YAMLDecoder().decode(ProviderProfile.self, from: Node.mapping(mapping))

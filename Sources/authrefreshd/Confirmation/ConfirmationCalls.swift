@@ -1,22 +1,18 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Basics
-internal import Dispatch
 internal import RefreshCore
 internal import Varlink
 
 /// The calls of agents that ask the user, and the questions of callers that wait for the answer.
 extension RefreshCoordinator {
-    func serveConfirmations(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        _ = try call.decodeParameters(as: ServeConfirmations.Parameters.self)
-        guard call.wantsMore else { throw VarlinkError.expectedMore }
-        let number = confirmations.addAgent { responder.reply($0.wireReply, continues: true) }
+    func serveConfirmations(_: ServeConfirmations.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
+        let number = confirmations.addAgent { responder.reply($0, continues: true) }
         responder.reply(ServeConfirmations.Reply(event: "ready"), continues: true)
         responder.onDisconnect { self.later { $0.confirmations.removeAgent(number) } }
     }
 
-    func answerConfirmation(_ call: VarlinkCall) throws(VarlinkError) -> AnswerConfirmation.Reply {
-        let asked = try call.decodeParameters(as: AnswerConfirmation.Parameters.self)
+    func answerConfirmation(_ asked: AnswerConfirmation.Parameters) throws(VarlinkError) -> AnswerConfirmation.Reply {
         guard let answer = ConfirmationAnswer(rawValue: asked.answer) else { throw .invalidParameter("answer") }
         let now = timebase.now()
         guard let number = Int64(asked.question) else { return AnswerConfirmation.Reply(taken: false) }
@@ -37,53 +33,32 @@ extension RefreshCoordinator {
             if case .tooMany(let crowding) = known { _ = refusal(of: process, .confirmations, crowding) }
             return tell(known)
         }
-        let number = askUser(question, of: process, tell)
+        let number = confirmations.ask(question, of: process, at: now, tell)
+        wake()
         responder.onDisconnect { self.later { $0.confirmations.withdraw(number) } }
-    }
-
-    /// Asks the user.
-    ///
-    /// - Parameters:
-    ///   - process: the process whose call waits.
-    ///   - time: how long the question is open. Tests use a shorter time.
-    /// - Returns: the question's number.
-    @discardableResult
-    func askUser(
-        _ question: ConfirmationQuestion,
-        of process: Int32,
-        for time: Duration = CallerLimits.confirmationTime,
-        _ tell: @escaping @Sendable (ConfirmationOutcome) -> Void
-    ) -> Int64 {
-        let number = confirmations.ask(question, of: process, at: timebase.now(), tell)
-        let time = DispatchTimeInterval.microseconds(Int(time.microseconds))
-        queue.asyncAfter(deadline: .now() + time) { [weak self] in
-            self?.assumeIsolated { $0.confirmations.expire(number) }
-        }
-        return number
     }
 }
 
-extension Confirmations.Notice {
-    fileprivate var wireReply: ServeConfirmations.Reply {
-        switch self {
-        case .asked(let number, let question, let until):
-            var reply = ServeConfirmations.Reply(
-                event: "asked",
-                question: String(number),
-                account: question.account.text,
-                request: question.request.wireName.rawValue,
-                untilUSec: until.microseconds
-            )
-            switch question.request {
-            case .tokens(let host): reply.host = host
-            case .change(let settings): reply.settings = settings
-            case .derivation(let derived): reply.derivedAccount = derived.text
-            case .export, .removal: break
-            }
-            return reply
-        case .withdrawn(let number): return ServeConfirmations.Reply(event: "withdrawn", question: String(number))
+extension ServeConfirmations.Reply {
+    /// A question that is open since then.
+    static func asked(_ number: Int64, _ question: ConfirmationQuestion, since: Moment) -> Self {
+        var reply = Self(
+            event: "asked",
+            question: String(number),
+            account: question.account.text,
+            request: question.request.wireName.rawValue,
+            untilUSec: (since.wall + CallerLimits.confirmationTime).microseconds
+        )
+        switch question.request {
+        case .tokens(let host): reply.host = host
+        case .change(let settings): reply.settings = settings
+        case .derivation(let derived): reply.derivedAccount = derived.text
+        case .export, .removal: break
         }
+        return reply
     }
+
+    static func withdrawn(_ number: Int64) -> Self { Self(event: "withdrawn", question: String(number)) }
 }
 
 extension ConfirmationQuestion.Request {

@@ -57,18 +57,16 @@ struct Confirmations {
         }
     }
 
-    /// What an agent is told.
-    enum Notice: Hashable, Sendable {
-        case asked(Int64, ConfirmationQuestion, until: Timestamp)
-        case withdrawn(Int64)
-    }
-
     /// A call that waits.
     private struct Open {
         let question: ConfirmationQuestion
         let process: Int32
-        let until: Timestamp
+        let since: Moment
         let tell: @Sendable (ConfirmationOutcome) -> Void
+
+        func remaining(at now: Moment) -> Duration {
+            max(CallerLimits.confirmationTime - now.elapsed(since: since), .zero)
+        }
     }
 
     private struct Standing {
@@ -79,7 +77,7 @@ struct Confirmations {
         func isValid(at now: Moment) -> Bool { now.elapsed(since: since) < validity }
     }
 
-    private var agents: [Int: @Sendable (Notice) -> Void] = [:]
+    private var agents: [Int: @Sendable (ServeConfirmations.Reply) -> Void] = [:]
     private var open: [Int64: Open] = [:]
     private var standing: [ConfirmationQuestion: Standing] = [:]
     private var lastAgent = 0
@@ -90,11 +88,11 @@ struct Confirmations {
     /// Adds an agent, which is told the open questions.
     ///
     /// - Returns: its number, for its removal.
-    mutating func addAgent(_ tell: @escaping @Sendable (Notice) -> Void) -> Int {
+    mutating func addAgent(_ tell: @escaping @Sendable (ServeConfirmations.Reply) -> Void) -> Int {
         lastAgent += 1
         agents[lastAgent] = tell
         for (number, one) in open.sorted(by: { $0.key < $1.key }) where number == first(like: one.question) {
-            tell(.asked(number, one.question, until: one.until))
+            tell(.asked(number, one.question, since: one.since))
         }
         return lastAgent
     }
@@ -118,20 +116,14 @@ struct Confirmations {
         standing = standing.filter { $0.value.isValid(at: now) }
         if standing.count >= CallerLimits.standingAnswersMax { standing = [:] }
         standing[question] = Standing(outcome: outcome, since: now, validity: validity)
-        // The last first, so that none is shown just before its end.
-        for (other, one) in open.sorted(by: { $0.key > $1.key }) where one.question == question {
-            close(other, outcome)
-        }
+        closeAll(outcome) { $0.question == question }
         return true
     }
 
     /// Forgets everything about an account that no longer has this name. Another account may get the name.
     mutating func forget(_ account: AccountName) {
         standing = standing.filter { $0.key.account != account }
-        // The last first, so that none is shown just before its end.
-        for (number, one) in open.sorted(by: { $0.key > $1.key }) where one.question.account == account {
-            close(number, .unanswered)
-        }
+        closeAll(.unanswered) { $0.question.account == account }
     }
 
     // MARK: Callers that wait
@@ -154,8 +146,7 @@ struct Confirmations {
         _ tell: @escaping @Sendable (ConfirmationOutcome) -> Void
     ) -> Int64 {
         lastNumber += 1
-        let until = now.wall + CallerLimits.confirmationTime
-        open[lastNumber] = Open(question: question, process: process, until: until, tell: tell)
+        open[lastNumber] = Open(question: question, process: process, since: now, tell: tell)
         if first(like: question) == lastNumber { show(lastNumber) }
         return lastNumber
     }
@@ -165,9 +156,17 @@ struct Confirmations {
         take(number)
     }
 
-    /// Handles the end of a question's time.
-    mutating func expire(_ number: Int64) {
-        close(number, .unanswered)
+    /// How long until the time of a question is over; nil if none is open.
+    func remaining(at now: Moment) -> Duration? { open.values.map { $0.remaining(at: now) }.min() }
+
+    /// Ends the questions whose time is over.
+    mutating func advance(at now: Moment) {
+        closeAll(.unanswered) { $0.remaining(at: now) == .zero }
+    }
+
+    private mutating func closeAll(_ outcome: ConfirmationOutcome, where isConcerned: (Open) -> Bool) {
+        // The last first, so that none is shown just before its end.
+        for (number, _) in open.filter({ isConcerned($1) }).sorted(by: { $0.key > $1.key }) { close(number, outcome) }
     }
 
     private mutating func close(_ number: Int64, _ outcome: ConfirmationOutcome) {
@@ -187,7 +186,7 @@ struct Confirmations {
 
     private func show(_ number: Int64) {
         guard let shown = open[number] else { return }
-        for agent in agents.values { agent(.asked(number, shown.question, until: shown.until)) }
+        for agent in agents.values { agent(.asked(number, shown.question, since: shown.since)) }
     }
 
     /// The number of the question that the user sees, of those that are alike; nil if there is none.

@@ -27,18 +27,8 @@ struct Diagnosis: Sendable {
     /// The accounts to check; nil for all.
     let accounts: [String]?
 
-    /// The findings as they come. Releasing the stream ends the work.
-    func findings() -> AsyncStream<Finding> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Finding.self)
-        let task = Task { @concurrent in
-            await run { continuation.yield($0) }
-            continuation.finish()
-        }
-        continuation.onTermination = { _ in task.cancel() }
-        return stream
-    }
-
-    private func run(_ tell: @escaping @Sendable (Finding) -> Void) async {
+    /// Reports the findings as they come, on any thread.
+    func run(_ tell: @escaping @Sendable (Finding) -> Void) async {
         await checkConfiguration(tell)
         if let program = ProgramCheck() { tell(program.finding) }
         do throws(StoreError) {

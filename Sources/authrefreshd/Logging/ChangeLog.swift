@@ -101,19 +101,19 @@ extension PeerFinding {
         case .peerNotAllowed(let uid):
             // In a user namespace of its own, the daemon cannot tell root from other users.
             UserNamespace.mapsRoot
-                ? Complaint(.denied, "the daemon serves its own user and root, not uid \(uid)").error
-                : Complaint(
-                    .denied,
-                    "the daemon serves its own user only: its sandbox (PrivateUsers=yes) cannot tell root from other users"
+                ? PermissionDeniedError(reason: "the daemon serves its own user and root, not uid \(uid)").error
+                : PermissionDeniedError(
+                    reason: "the daemon serves its own user only: its sandbox (PrivateUsers=yes) cannot tell root from "
+                        + "other users"
                 ).error
         case .peerUnknown:
-            Complaint(.denied, "the kernel did not say who is calling").error
+            PermissionDeniedError(reason: "the kernel did not say who is calling").error
         case .crowded(let resource, let crowding):
             Hoarder(resource.limit, crowding).error
         case .messageTooLong(let limit):
-            VarlinkError(LimitExceededError(.messageBytes, maximum: limit))
+            LimitExceededError(.messageBytes, maximum: limit).error
         case .repliesNotRead(let limit):
-            VarlinkError(SubscriberFellBehindError(unreadBytesMax: Int64(limit)))
+            SubscriberFellBehindError(unreadBytesMax: Int64(limit)).error
         case .messageMalformed, .messageIncomplete:
             standardError
         }

@@ -5,12 +5,7 @@ internal import Varlink
 
 /// The call that returns figures for a monitoring system.
 extension RefreshCoordinator {
-    func getMetrics(_ call: VarlinkCall) throws(VarlinkError) -> GetMetrics.Reply {
-        _ = try call.decodeParameters(as: GetMetrics.Parameters.self)
-        return try metrics()
-    }
-
-    func metrics() throws(VarlinkError) -> GetMetrics.Reply {
+    func getMetrics(_: GetMetrics.Parameters) throws(VarlinkError) -> GetMetrics.Reply {
         let requests = requestMetrics
         let counts = try stored(store.counts())
         let shown = try stored(measuredAccounts(of: counts.total))

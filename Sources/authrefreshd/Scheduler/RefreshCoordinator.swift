@@ -299,6 +299,7 @@ actor RefreshCoordinator {
         for waiter in callers.takeExpired(at: now) { waiter.answer(.timedOut) }
         carryOut(signIns.advance(at: now), at: now)
         if trouble == nil { carryOut(signIns.unadded, at: now) }
+        confirmations.advance(at: now)
         webSessions.advance(at: now)
         scheduler.forgetIdleGates(at: now)
         advanceTokenFiles(at: now)
@@ -341,7 +342,7 @@ actor RefreshCoordinator {
         }
         deadlines += [
             callers.remaining(at: now), signIns.remaining(at: now), tokenFiles.remaining(at: now),
-            changeCommands.remaining(at: now), webSessions.remaining(at: now),
+            changeCommands.remaining(at: now), confirmations.remaining(at: now), webSessions.remaining(at: now),
         ].map { $0.map { now.wall + $0 } }
         if let trouble {
             deadlines.append(now.wall + trouble.remaining(at: now))

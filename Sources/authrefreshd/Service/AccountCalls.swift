@@ -8,8 +8,7 @@ internal import Varlink
 
 /// The calls about accounts.
 extension RefreshCoordinator {
-    func getInfo(_ call: VarlinkCall) throws(VarlinkError) -> GetInfo.Reply {
-        _ = try call.decodeParameters(as: GetInfo.Parameters.self)
+    func getInfo(_: GetInfo.Parameters) throws(VarlinkError) -> GetInfo.Reply {
         let overview = try stored(self.overview())
         return GetInfo.Reply(
             version: Version.text,
@@ -24,8 +23,7 @@ extension RefreshCoordinator {
         )
     }
 
-    func getStatus(_ call: VarlinkCall) throws(VarlinkError) -> GetStatus.Reply {
-        let asked = try call.decodeParameters(as: GetStatus.Parameters.self)
+    func getStatus(_ asked: GetStatus.Parameters) throws(VarlinkError) -> GetStatus.Reply {
         let now = timebase.now()
         var accounts: [AccountStatus] = []
         let next = try page(asked.accounts, after: asked.after, limit: asked.limit) {
@@ -47,8 +45,7 @@ extension RefreshCoordinator {
         return GetStatus.Reply(accounts: accounts, next: next)
     }
 
-    func listAccounts(_ call: VarlinkCall) throws(VarlinkError) -> ListAccounts.Reply {
-        let asked = try call.decodeParameters(as: ListAccounts.Parameters.self)
+    func listAccounts(_ asked: ListAccounts.Parameters) throws(VarlinkError) -> ListAccounts.Reply {
         var reply = ListAccounts.Reply(accounts: [])
         reply.next = try page(asked.accounts, after: asked.after, limit: asked.limit) { account in
             switch account {
@@ -68,8 +65,11 @@ extension RefreshCoordinator {
     }
 
     /// Changes an account. If there is a refresh token, the settings change together with the grant.
-    func updateAccount(_ call: VarlinkCall, _ responder: VarlinkResponder, by caller: Caller) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
+    func updateAccount(
+        _ asked: UpdateAccount.Parameters,
+        _ responder: VarlinkResponder,
+        by caller: Caller
+    ) throws(VarlinkError) {
         let snapshot = try account(asked.account)
         let change = try settingsChange(asked, of: snapshot.account, by: caller)
         try refuseMove(of: snapshot, to: change.applied(to: snapshot.account))
@@ -83,7 +83,7 @@ extension RefreshCoordinator {
         let before = tokenFiles.file(of: snapshot.account.id)
         let (id, mayEnd) = (snapshot.account.id, asked.signOutNow == true)
         guard let updated = try stored(update(id, by: change, mayEnd: mayEnd)) else {
-            throw VarlinkError(NoSuchAccountError(account: asked.account))
+            throw NoSuchAccountError(account: asked.account).error
         }
         // A caller that has set a file name will look for the file next.
         tokenFiles.whenSettled([before, updated.account.delivery.file]) {
@@ -101,8 +101,8 @@ extension RefreshCoordinator {
         by asked: UpdateAccount.Parameters,
         _ reader: SettingsReader
     ) throws(VarlinkError) -> Account {
-        if let secret = asked.clientSecret { _ = try Secret(checked: secret, field: "clientSecret") }
-        if let key = asked.clientKey { _ = try Secret(checked: key, field: "clientKey") }
+        _ = try asked.clientSecret?.secret(field: "clientSecret")
+        _ = try asked.clientKey?.secret(field: "clientKey")
         let changed = try reader.account(account, changedBy: asked)
         try checkTokenFile(changed.delivery.file, of: account.id)
         return changed
@@ -164,8 +164,7 @@ extension RefreshCoordinator {
         ).error
     }
 
-    func renameAccount(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: RenameAccount.Parameters.self)
+    func renameAccount(_ asked: RenameAccount.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         let snapshot = try account(asked.account)
         guard let name = AccountName(asked.newName) else {
             throw Complaint.noAccountName(asked.newName, field: "newName").error
@@ -175,8 +174,7 @@ extension RefreshCoordinator {
     }
 
     /// Removes an account. It replies when the account's token file has been removed.
-    func removeAccount(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
+    func removeAccount(_ asked: RemoveAccount.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         let id = try shownAccount(asked.account).id
         let file = tokenFiles.file(of: id)
         try stored(remove(id))
@@ -197,13 +195,11 @@ extension RefreshCoordinator {
         let largest = Interface.largestPage
         var bytes = 0
         if let names {
-            guard names.count <= largest else {
-                throw VarlinkError(LimitExceededError(.page, maximum: largest))
-            }
+            try Limit.page.check(names.count, atMost: largest)
             for (count, name) in names.enumerated() {
                 // Named accounts have no next page. The caller has to name fewer.
                 guard bytes <= 4 * CallerLimits.pageBytesMax else {
-                    throw VarlinkError(LimitExceededError(.page, maximum: count))
+                    throw LimitExceededError(.page, maximum: count).error
                 }
                 bytes += try add(try shownAccount(name))
             }
@@ -231,8 +227,11 @@ extension RefreshCoordinator {
     /// How many accounts are read at once for a page.
     private static let pageStep = 50
 
-    func addAccount(_ call: VarlinkCall, _ responder: VarlinkResponder, by caller: Caller) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
+    func addAccount(
+        _ asked: AddAccount.Parameters,
+        _ responder: VarlinkResponder,
+        by caller: Caller
+    ) throws(VarlinkError) {
         var new = try newAccount(asked)
         try checkAddition(of: new, asked, by: caller)
         try findSources(of: &new)
@@ -242,7 +241,7 @@ extension RefreshCoordinator {
         let ownRedirect = RedirectChoice.own(for: new.account, profile: signIn, isRegistering: registers)
         new.registration.redirect.uri = ownRedirect ?? new.registration.redirect.uri
         guard !registers else { return try register(new, asked, responder) }
-        let grant = try asked.refreshToken.map { text throws(VarlinkError) in try RefreshToken(checked: text) }
+        let grant = try asked.refreshToken?.refreshToken()
         let added = try stored(add(new, grant: grant))
         let registered = (signIn ?? SignInProfile()).registered(with: new.registration.redirect)
         let uri = ownRedirect == nil ? nil : RedirectChoice.loopbackURI(registered)
@@ -262,26 +261,29 @@ extension RefreshCoordinator {
             withoutCaller: asked.withoutCaller == true
         )
         try checkTokenFile(new.delivery.file, of: nil)
-        guard try stored(overview()).accounts < settings.maxAccounts else {
-            throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
-        }
+        try checkRoom(for: 1)
         guard asked.refreshToken == nil || new.registration.serviceGrant == nil else {
             throw Complaint.needsNoRefreshToken.error
         }
     }
 
+    /// Checks that `count` accounts can be added.
+    func checkRoom(for count: Int) throws(VarlinkError) {
+        try Limit.accounts.check(stored(overview()).accounts + count, atMost: settings.maxAccounts)
+    }
+
     /// The requested account, with its secrets.
     func newAccount(_ asked: AddAccount.Parameters) throws(VarlinkError) -> NewAccount {
         let hasGrant = asked.refreshToken != nil
-        if let text = asked.refreshToken { _ = try RefreshToken(checked: text) }
+        _ = try asked.refreshToken?.refreshToken()
         let dpopKey = try asked.dpopKey.map { text throws(VarlinkError) in
             guard asked.settings.dpop == true, let key = ClientKeys.dpopKey(text) else {
                 throw Complaint(field: "dpopKey", "it is not the key of an account with 'dpop'").error
             }
             return key
         }
-        if let secret = asked.clientSecret { _ = try Secret(checked: secret, field: "clientSecret") }
-        if let key = asked.clientKey { _ = try Secret(checked: key, field: "clientKey") }
+        _ = try asked.clientSecret?.secret(field: "clientSecret")
+        _ = try asked.clientKey?.secret(field: "clientKey")
         var settings = self.settings
         let reader = SettingsReader(profiles: settings.profiles, isRegistering: asked.register ?? false)
         var draft = try reader.draft(
@@ -320,20 +322,36 @@ extension RefreshCoordinator {
         guard try stored(shownAccount(named: new.name.text)) == nil else {
             throw VarlinkError(StoreError.nameTaken(new.name))
         }
-        let token = try asked.initialAccessToken.map { text throws(VarlinkError) in
-            try Secret(checked: text, field: "initialAccessToken")
-        }
+        let token = try asked.initialAccessToken?.secret(field: "initialAccessToken")
         let registration = newRegistration(for: new.account, initialAccessToken: token)
+        try register(by: registration, keepsClient: false, responder) { coordinator, client throws(StoreError) in
+            let added = try await coordinator.add(new, with: client, by: registration)
+            return AddAccount.Reply(status: added.wireStatus, clientId: client.clientID)
+        }
+    }
+
+    /// Lets a server register a client, and replies when it is stored.
+    ///
+    /// - Parameter store: stores the client, and makes the reply; nil if the account is gone.
+    private func register<Reply: Encodable & Sendable>(
+        by registration: DynamicRegistration,
+        keepsClient: Bool,
+        _ responder: VarlinkResponder,
+        store: @escaping @Sendable (isolated RefreshCoordinator, ClientRegistration) async throws(StoreError) -> Reply?
+    ) throws(VarlinkError) {
+        let name = registration.account.name
         try beginServerCall(for: responder) { coordinator in
-            let registered: ClientRegistration
+            let client: ClientRegistration
             do throws(RefreshFailure) {
-                registered = try await coordinator.registerClient(by: registration)
+                client = try await coordinator.registerClient(by: registration)
             } catch {
-                return responder.fail(VarlinkError(ClientNotRegisteredError(error, of: new.name)))
+                return responder.fail(ClientNotRegisteredError(error, of: name, keepsClient: keepsClient).error)
             }
             do throws(StoreError) {
-                let added = try await coordinator.add(new, with: registered, by: registration)
-                responder.reply(AddAccount.Reply(status: added.wireStatus, clientId: registered.clientID))
+                guard let reply = try await store(coordinator, client) else {
+                    return responder.fail(NoSuchAccountError(account: name.text).error)
+                }
+                responder.reply(reply)
             } catch {
                 responder.fail(VarlinkError(error))
             }
@@ -365,31 +383,11 @@ extension RefreshCoordinator {
             ).error
         }
         try refuseEnd(of: snapshot, by: asked)
-        let token = try asked.initialAccessToken.map { text throws(VarlinkError) in
-            try Secret(checked: text, field: "initialAccessToken")
-        }
+        let token = try asked.initialAccessToken?.secret(field: "initialAccessToken")
         let registration = newRegistration(for: changed, initialAccessToken: token)
-        try beginServerCall(for: responder) { coordinator in
-            let registered: ClientRegistration
-            do throws(RefreshFailure) {
-                registered = try await coordinator.registerClient(by: registration)
-            } catch {
-                let refusal = ClientNotRegisteredError(error, of: snapshot.account.name, keepsClient: true)
-                return responder.fail(VarlinkError(refusal))
-            }
-            do throws(StoreError) {
-                let updated = try await coordinator.replaceClient(
-                    with: registered,
-                    by: registration,
-                    changing: change
-                )
-                guard let updated else {
-                    return responder.fail(VarlinkError(NoSuchAccountError(account: asked.account)))
-                }
-                responder.reply(UpdateAccount.Reply(updated))
-            } catch {
-                responder.fail(VarlinkError(error))
-            }
+        try register(by: registration, keepsClient: true, responder) { coordinator, client throws(StoreError) in
+            try await coordinator.replaceClient(with: client, by: registration, changing: change)
+                .map { UpdateAccount.Reply($0) }
         }
     }
 
@@ -401,8 +399,7 @@ extension RefreshCoordinator {
         guard ClientRegistrar.isManagementURI(known.uri, of: issuer) else {
             throw Complaint(field: "registration", "its address is not an https URL").error
         }
-        let accessToken = try Secret(checked: known.accessToken, field: "registration")
-        return RegistrationManagement(uri: known.uri, accessToken: accessToken)
+        return RegistrationManagement(uri: known.uri, accessToken: try known.accessToken.secret(field: "registration"))
     }
 }
 

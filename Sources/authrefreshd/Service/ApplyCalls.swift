@@ -38,8 +38,11 @@ struct AccountsPlan {
 
 /// The call that gives accounts the settings of a file.
 extension RefreshCoordinator {
-    func applyAccounts(_ call: VarlinkCall, _ responder: VarlinkResponder, by caller: Caller) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: ApplyAccounts.Parameters.self)
+    func applyAccounts(
+        _ asked: ApplyAccounts.Parameters,
+        _ responder: VarlinkResponder,
+        by caller: Caller
+    ) throws(VarlinkError) {
         let plan = try plan(asked)
         var roster = RosterChange(removed: plan.removals.map(\.id))
         for addition in plan.additions {
@@ -72,7 +75,7 @@ extension RefreshCoordinator {
     ///
     /// - Throws: what is wrong with the call, whoever makes it.
     func plan(_ asked: ApplyAccounts.Parameters) throws(VarlinkError) -> AccountsPlan {
-        guard asked.accounts.count <= CallerLimits.appliedAccountsMax else { throw Self.tooMany }
+        try Limit.page.check(asked.accounts.count, atMost: CallerLimits.appliedAccountsMax)
         var plan = AccountsPlan()
         var names: Set<String> = []
         var missing: [DescribedAccount] = []
@@ -247,7 +250,7 @@ extension RefreshCoordinator {
                 guard case .whole(let snapshot)? = try stored(shownAccount(named: name)) else { continue }
                 plan.removals.append(snapshot.account)
                 plan.outcomes.append(AppliedAccount(account: name, outcome: "removed"))
-                guard plan.removals.count <= CallerLimits.appliedAccountsMax else { throw Self.tooMany }
+                try Limit.page.check(plan.removals.count, atMost: CallerLimits.appliedAccountsMax)
             }
             guard let name = page.last else { return }
             last = name
@@ -267,23 +270,14 @@ extension RefreshCoordinator {
             ).error.naming(account.name.text)
         }
         let newFiles = accounts.count { $0.delivery.file != nil && !tokenFiles.contains($0.id) }
-        guard newFiles == 0 || tokenFiles.count + newFiles <= CallerLimits.tokenFilesMax else {
-            throw VarlinkError(LimitExceededError(.tokenFiles, maximum: CallerLimits.tokenFilesMax))
-        }
-        let count = try stored(overview()).accounts + plan.additions.count
-        guard plan.additions.isEmpty || count <= settings.maxAccounts else {
-            throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
-        }
+        if newFiles > 0 { try checkRoom(forTokenFiles: newFiles) }
+        if !plan.additions.isEmpty { try checkRoom(for: plan.additions.count) }
         let terms = plan.additions.compactMap(\.account.registration.serviceGrant?.exchange)
         let sources = terms.flatMap { Set($0.sources.compactMap(\.id)) }
         for (source, derived) in Dictionary(grouping: sources, by: \.self) {
             try checkRoom(for: derived.count, derivedFrom: source)
         }
     }
-
-    private static let tooMany = VarlinkError(
-        LimitExceededError(.page, maximum: CallerLimits.appliedAccountsMax)
-    )
 
     /// Adds the account's name to the errors of `body` that are about one of its settings.
     private func naming<Result>(
@@ -317,6 +311,6 @@ extension VarlinkError {
             var invalid = try? JSONDecoder().decode(InvalidSettingsError.self, from: Data(parameters))
         else { return self }
         invalid.account = account
-        return VarlinkError(invalid)
+        return invalid.error
     }
 }

@@ -84,8 +84,8 @@ actor CallRouter {
             let (reason, hint) = (error.description, error.hint ?? Hint(Command("status")))
             let refusal =
                 error.isLocked
-                ? VarlinkError(StoreLockedError(reason: reason, hint: hint))
-                : VarlinkError(StoreUnavailableError(reason: reason, hint: hint))
+                ? StoreLockedError(reason: reason, hint: hint).error
+                : StoreUnavailableError(reason: reason, hint: hint).error
             responder.fail(refusal)
             let now = Int64(DispatchTime.now().uptimeNanoseconds / 1000)
             guard askedAt.map({ now - $0 >= Self.patience }) ?? true else { return }

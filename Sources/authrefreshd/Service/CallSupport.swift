@@ -37,7 +37,7 @@ extension RefreshCoordinator {
     func checkAccount(_ name: String, hasID id: String?) throws(VarlinkError) {
         guard let id else { return }
         guard try stored(shownAccount(named: name))?.id.description == id else {
-            throw VarlinkError(NoSuchAccountError(account: name))
+            throw NoSuchAccountError(account: name).error
         }
     }
 
@@ -47,7 +47,7 @@ extension RefreshCoordinator {
     func shownAccount(_ name: String) throws(VarlinkError) -> ShownAccount {
         guard let account = try stored(shownAccount(named: name)) else {
             let nearest = try? nearestAccountName(to: name)
-            throw VarlinkError(NoSuchAccountError(account: name, nearest: nearest))
+            throw NoSuchAccountError(account: name, nearest: nearest).error
         }
         return account
     }
@@ -95,14 +95,29 @@ extension RefreshCoordinator {
         throw refusal(of: process, .serverCalls, crowding)
     }
 
-    /// Begins a diagnosis. The caller of this method ends it with `diagnosisEnded(of:)`.
+    /// Asks servers, in parallel with later calls, until the caller leaves.
     ///
-    /// - Returns: the process for which it runs.
-    /// - Throws: `LimitExceeded` if too many are under way.
-    func beginDiagnosis(for responder: VarlinkResponder) throws(VarlinkError) -> Int32 {
+    /// - Throws: `LimitExceeded` if too many such calls are under way.
+    func ask<Reply: Encodable & Sendable>(
+        for responder: VarlinkResponder,
+        _ work: @escaping @Sendable () async throws(VarlinkError) -> Reply
+    ) throws(VarlinkError) {
         let process = responder.peer.pid
-        guard let crowding = lifecycle.diagnoses.take(for: process) else { return process }
-        throw refusal(of: process, .diagnoses, crowding)
+        if let crowding = lifecycle.diagnoses.take(for: process) { throw refusal(of: process, .diagnoses, crowding) }
+        let task = Task { @concurrent in
+            let answer: Result<Reply, VarlinkError>
+            do throws(VarlinkError) {
+                answer = .success(try await work())
+            } catch {
+                answer = .failure(error)
+            }
+            await diagnosisEnded(of: process)
+            switch answer {
+            case .success(let reply): responder.reply(reply)
+            case .failure(let error): responder.fail(error)
+            }
+        }
+        responder.onDisconnect { task.cancel() }
     }
 }
 
@@ -114,45 +129,38 @@ extension VarlinkResponder {
         case .targetFailed(let failure, let snapshot):
             let wait = BackOffRule.targetRefusal(after: failure)
             fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + wait))
-        case .notNow(let complaint, _): fail(complaint.error)
+        case .notNow(let error, _): fail(error.error)
         case .stopping: hangUp()
-        case .removed: fail(VarlinkError(NoSuchAccountError(account: name)))
+        case .removed: fail(NoSuchAccountError(account: name).error)
         case .damaged(let account): fail(VarlinkError(account))
         case .storeFailed(let trouble): fail(VarlinkError(trouble.error))
         case .timedOut:
             let limit = Waiter.timeLimit.components.seconds
-            let complaint = Complaint(
-                .noTokenNow(of: name),
-                "the refresh has taken longer than \(limit) s; the daemon continues it"
+            let error = TemporarilyUnavailableError(
+                account: name,
+                reason: "the refresh has taken longer than \(limit) s; the daemon continues it"
             )
-            fail(complaint.error)
+            fail(error.error)
         }
     }
 }
 
-extension Secret {
-    /// A secret from a call.
-    ///
+/// Texts of a call.
+extension String {
     /// - Throws: `InvalidSettings` if it is empty, `LimitExceeded` if it is too long.
-    convenience init(checked text: String, field: String) throws(VarlinkError) {
-        guard !text.isEmpty else { throw Complaint.empty(field: field).error }
-        guard text.utf8.count <= CallerLimits.secretBytesMax else {
-            throw VarlinkError(LimitExceededError(.secretBytes, maximum: CallerLimits.secretBytesMax))
-        }
-        self.init(text)
+    func secret(field: String) throws(VarlinkError) -> Secret {
+        guard !isEmpty else { throw Complaint.empty(field: field).error }
+        try Limit.secretBytes.check(utf8.count, atMost: CallerLimits.secretBytesMax)
+        return Secret(self)
     }
-}
 
-extension RefreshToken {
-    /// A refresh token from a call.
-    ///
-    /// - Throws: the errors of `Secret(checked:field:)`; `InvalidSettings` for text of another kind.
-    init(checked text: String) throws(VarlinkError) {
-        let secret = try Secret(checked: text, field: "refreshToken")
-        if let flaw = RefreshTokenText.flaw(in: text) {
+    /// - Throws: as `secret`; `InvalidSettings` for text of another kind.
+    func refreshToken() throws(VarlinkError) -> RefreshToken {
+        let secret = try secret(field: "refreshToken")
+        if let flaw = RefreshTokenText.flaw(in: self) {
             throw Complaint(field: "refreshToken", "it is not a refresh token, but \(flaw.rawValue)").error
         }
-        self.init(secret)
+        return RefreshToken(secret)
     }
 }
 
@@ -160,9 +168,11 @@ extension VarlinkError {
     /// The error reply for a failing store.
     init(_ error: StoreError) {
         switch error {
-        case .nameTaken(let name): self.init(AccountExistsError(account: name.text))
+        case .nameTaken(let name): self = AccountExistsError(account: name.text).error
         // In all these cases the caller can only wait or repair the store; the text says which.
-        default: self = Complaint(.storeUnavailable, error.description, hint: error.hint).error
+        default:
+            let hint = error.hint ?? Hint(Command("status"))
+            self = StoreUnavailableError(reason: error.description, hint: hint).error
         }
     }
 }

@@ -20,15 +20,12 @@ internal import Varlink
 /// that moment, whatever they were when the look-up began.
 extension RefreshCoordinator {
     /// An ID token tells who signed in, so it is for the callers of tokens.
-    func missing(forSignIn call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
-        let asked = try call.decodeParameters(as: StartSignIn.Parameters.self)
-        guard call.wantsMore else { throw VarlinkError.expectedMore }
+    func missing(forSignIn asked: StartSignIn.Parameters, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
         guard try !SignInRequest(asked).responseType.hasCode else { return nil }
         return try missing(for: asked.account, wanting: .tokens(host: nil), by: caller)
     }
 
-    func missing(forSignOut call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
-        let asked = try call.decodeParameters(as: SignOut.Parameters.self)
+    func missing(forSignOut asked: SignOut.Parameters, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
         // The URL that ends the session contains the ID token.
         if asked.endSession ?? false,
             let missing = try missing(for: asked.account, wanting: .tokens(host: nil), by: caller)
@@ -40,9 +37,8 @@ extension RefreshCoordinator {
         return try missing(consentTo: .removal, of: asked.account, by: caller)
     }
 
-    func missing(forAddition call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
-        let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
-        return try missing(forAdding: newAccount(asked), asked, by: caller)
+    func missing(forAddition asked: AddAccount.Parameters, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
+        try missing(forAdding: newAccount(asked), asked, by: caller)
     }
 
     private func missing(
@@ -65,8 +61,7 @@ extension RefreshCoordinator {
         return nil
     }
 
-    func missing(forUpdate call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
-        let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
+    func missing(forUpdate asked: UpdateAccount.Parameters, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
         let request = ConfirmationQuestion.Request.change(settings: asked.changedFields)
         if let missing = try missing(for: asked.account, wanting: request, by: caller) { return missing }
         let account = try account(asked.account).account
@@ -88,8 +83,10 @@ extension RefreshCoordinator {
     }
 
     /// Nobody is asked before everything else is known to be right.
-    func missing(forApplication call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
-        let asked = try call.decodeParameters(as: ApplyAccounts.Parameters.self)
+    func missing(
+        forApplication asked: ApplyAccounts.Parameters,
+        by caller: Caller
+    ) throws(VarlinkError) -> Caller.Missing? {
         let plan = try plan(asked)
         var caller = caller
         caller.asksNobody = asked.dryRun ?? false
@@ -150,14 +147,14 @@ extension RefreshCoordinator {
             switch allowed.verdict(on: caller) {
             case .allowed: break
             case .unknown:
-                throw Complaint(
-                    .noTokenNow(of: account.text),
-                    "the file system of the caller's executable, or of one on the account's list, does not answer"
+                throw TemporarilyUnavailableError(
+                    account: account.text,
+                    reason: "the file system of the caller's executable, or of one on the account's list, does not "
+                        + "answer"
                 ).error
             case .refused:
-                let complaint = Complaint(
-                    .denied,
-                    "'\(account)' is for \(allowed) only; \(caller.description)",
+                let complaint = PermissionDeniedError(
+                    reason: "'\(account)' is for \(allowed) only; \(caller.description)",
                     hint: "call from there; only from there can the list be changed "
                         + "('\(Command("account", "edit", account.text))'), "
                         + "or remove the account with '\(Command("account", "remove", account.text))' and add it again"
@@ -250,9 +247,9 @@ extension Caller {
         case .found(let process)?: return SeenProgram(process)
         case .nothing?, nil: return nil
         case .hanging?:
-            throw Complaint(
-                .noTokenNow(of: account.text),
-                "the file system of the caller's executable does not answer"
+            throw TemporarilyUnavailableError(
+                account: account.text,
+                reason: "the file system of the caller's executable does not answer"
             ).error
         }
     }
@@ -267,21 +264,19 @@ extension Caller {
         switch outcome {
         case .allowed: return nil
         case .denied:
-            throw Complaint(
-                .denied,
-                "you denied this on your desktop, where '\(account)' asks first",
+            throw PermissionDeniedError(
+                reason: "you denied this on your desktop, where '\(account)' asks first",
                 hint: "ask again in a minute"
             ).error
         case .unanswered:
-            throw Complaint(
-                .denied,
-                "nobody answered the question on your desktop, where '\(account)' asks first",
+            throw PermissionDeniedError(
+                reason: "nobody answered the question on your desktop, where '\(account)' asks first",
                 hint: "answer the notification on your desktop"
             ).error
         case .noAgent:
-            throw Complaint(
-                .denied,
-                "'\(account)' needs your consent on the desktop, and authagent, which would ask you, is not running",
+            throw PermissionDeniedError(
+                reason: "'\(account)' needs your consent on the desktop, and authagent, which would ask you, is not "
+                    + "running",
                 hint: Hint(Command(program: "systemctl", "--user", "start", "authrefresh-agent"))
             ).error
         case .tooMany(let crowding): throw Hoarder(.confirmations, crowding).error

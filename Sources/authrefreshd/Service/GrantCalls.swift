@@ -8,8 +8,7 @@ internal import Varlink
 
 /// The calls that import, export and end grants.
 extension RefreshCoordinator {
-    func importGrant(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: ImportGrant.Parameters.self)
+    func importGrant(_ asked: ImportGrant.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         let snapshot = try account(asked.account)
         let text = asked.refreshToken
         try swapGrant(of: snapshot, for: text, by: nil, responder) {
@@ -31,7 +30,7 @@ extension RefreshCoordinator {
         let (held, id) = (snapshot.account, snapshot.account.id)
         let changed = change?.applied(to: held) ?? held
         guard held.registration.serviceGrant == nil else { throw Complaint.needsNoRefreshToken.error }
-        let grant = try RefreshToken(checked: text)
+        let grant = try text.refreshToken()
         let joined = join(grant, changed, by: change, of: held, responder, reply: reply)
         guard !joined else { return }
         guard snapshot.state.mayHoldGoodGrant else {
@@ -91,8 +90,7 @@ extension RefreshCoordinator {
 
     /// Exports a grant. With `park`, only a grant that is parked here is returned. A request under way has to end first,
     /// because its answer may contain the refresh token that the other machine needs.
-    func exportGrant(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: ExportGrant.Parameters.self)
+    func exportGrant(_ asked: ExportGrant.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         let snapshot = try account(asked.account)
         try checkIsOwn(snapshot)
         guard asked.park ?? false else { return responder.reply(try export(snapshot)) }
@@ -113,7 +111,7 @@ extension RefreshCoordinator {
     /// Exports a grant that the store has parked. The account may have been renamed or signed out while we waited.
     private func exportParked(_ id: AccountID, _ name: String) throws(VarlinkError) -> ExportGrant.Reply {
         guard let record = try stored(records.record(of: id)) else {
-            throw VarlinkError(NoSuchAccountError(account: name))
+            throw NoSuchAccountError(account: name).error
         }
         let snapshot = self.snapshot(of: record, at: timebase.now())
         try checkCanMove(snapshot)
@@ -125,14 +123,12 @@ extension RefreshCoordinator {
     private func checkIsOwn(_ snapshot: AccountSnapshot) throws(VarlinkError) {
         guard snapshot.state.isWithheld else { return }
         let name = snapshot.account.name.text
-        throw VarlinkError(
-            InteractionRequiredError(
-                account: name,
-                reason: InteractionReason.otherPerson.rawValue,
-                sinceUSec: (snapshot.state.interaction?.since ?? snapshot.at.wall).microseconds,
-                hint: Hint(Command("login", name))
-            )
-        )
+        throw InteractionRequiredError(
+            account: name,
+            reason: InteractionReason.otherPerson.rawValue,
+            sinceUSec: (snapshot.state.interaction?.since ?? snapshot.at.wall).microseconds,
+            hint: Hint(Command("login", name))
+        ).error
     }
 
     private func checkCanMove(_ snapshot: AccountSnapshot) throws(VarlinkError) {
@@ -164,8 +160,7 @@ extension RefreshCoordinator {
         )
     }
 
-    func resumeAccount(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: ResumeAccount.Parameters.self)
+    func resumeAccount(_ asked: ResumeAccount.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         let snapshot = try account(asked.account)
         guard snapshot.state.phase.isParked else {
             return responder.reply(ResumeAccount.Reply(status: snapshot.wireStatus))
@@ -176,8 +171,7 @@ extension RefreshCoordinator {
         }
     }
 
-    func signOut(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: SignOut.Parameters.self)
+    func signOut(_ asked: SignOut.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         let snapshot = try account(asked.account)
         try asked.checkIsForHere(snapshot)
         let request = SignOutRequest(
@@ -205,8 +199,8 @@ extension VarlinkResponder {
     ) {
         switch result {
         case .stored(let proved?): self.reply(reply(proved))
-        case .stored(nil): fail(VarlinkError(NoSuchAccountError(account: name.text)))
-        case .refused(let failure): fail(VarlinkError(unproved: failure, name))
+        case .stored(nil): fail(NoSuchAccountError(account: name.text).error)
+        case .refused(let failure): fail(GrantNotImportedError(failure, name).error)
         case .unstored(let error): fail(VarlinkError(error))
         }
     }
@@ -222,7 +216,7 @@ extension SignOut.Parameters {
         let name = snapshot.account.name
         let remove = Command("account", "remove", name.text)
         let hint: Hint = "\(remove), which leaves it to the other machine; --yes ends it there, too"
-        throw VarlinkError(AccountParkedError(account: name.text, hint: hint))
+        throw AccountParkedError(account: name.text, hint: hint).error
     }
 }
 
@@ -263,18 +257,16 @@ extension Complaint {
     )
 }
 
-extension VarlinkError {
+extension GrantNotImportedError {
     /// Why a grant from outside did not take the place of the one that the account has.
-    fileprivate init(unproved failure: RefreshFailure, _ name: AccountName) {
+    fileprivate init(_ failure: RefreshFailure, _ name: AccountName) {
         let kind = SignInFailure(failure).kind
         self.init(
-            GrantNotImportedError(
-                account: name.text,
-                kind: kind.rawValue,
-                reason: failure.detail.summary,
-                failure: FailureReport(failure.detail),
-                hint: kind == .unavailable ? "import it again later" : Hint(Command("login", name.text))
-            )
+            account: name.text,
+            kind: kind.rawValue,
+            reason: failure.detail.summary,
+            failure: FailureReport(failure.detail),
+            hint: kind == .unavailable ? "import it again later" : Hint(Command("login", name.text))
         )
     }
 }

@@ -21,7 +21,7 @@ struct Hoarder: Sendable {
 
     /// The error reply for the refused caller, which may be this program itself.
     var error: VarlinkError {
-        VarlinkError(LimitExceededError(limit, maximum: capacity, holder: text))
+        LimitExceededError(limit, maximum: capacity, holder: text).error
     }
 }
 

@@ -103,14 +103,12 @@ extension RefreshCoordinator {
         }
         let scopes = snapshot.account.registration.scopes
         let wanted = scopes.contains("openid") ? [] : ["openid"] + scopes
-        return VarlinkError(
-            InteractionRequiredError(
-                account: name,
-                reason: "noIDToken",
-                sinceUSec: snapshot.at.wall.microseconds,
-                hint: Hint(Command(words: ["login", name] + wanted.flatMap { ["--scope", $0] }))
-            )
-        )
+        return InteractionRequiredError(
+            account: name,
+            reason: "noIDToken",
+            sinceUSec: snapshot.at.wall.microseconds,
+            hint: Hint(Command(words: ["login", name] + wanted.flatMap { ["--scope", $0] }))
+        ).error
     }
 }
 

@@ -7,8 +7,7 @@ internal import Varlink
 
 /// The call for proofs that a sender may use an account's key.
 extension RefreshCoordinator {
-    func provePossession(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: ProvePossession.Parameters.self)
+    func provePossession(_ asked: ProvePossession.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         let snapshot = try account(asked.account)
         guard let key = snapshot.account.registration.dpopKey else {
             throw Complaint(
@@ -23,9 +22,7 @@ extension RefreshCoordinator {
         let request = PossessionRequest(
             method: asked.method,
             url: url,
-            accessToken: try asked.accessToken.map { token throws(VarlinkError) in
-                try Secret(checked: token, field: "accessToken")
-            },
+            accessToken: try asked.accessToken?.secret(field: "accessToken"),
             nonce: asked.nonce
         )
         // Servers that check the time use their own clock. Resource servers are assumed to have the authorization

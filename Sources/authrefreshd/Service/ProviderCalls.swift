@@ -7,8 +7,7 @@ internal import Varlink
 
 /// The calls about provider profiles.
 extension RefreshCoordinator {
-    func discoverProvider(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: DiscoverProvider.Parameters.self)
+    func discoverProvider(_ asked: DiscoverProvider.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         guard let issuer = try? Issuer(url: asked.url) else {
             throw Complaint(field: "url", "it is not the https URL of an issuer", hint: "https://issuer.example").error
         }
@@ -20,29 +19,18 @@ extension RefreshCoordinator {
                 hint: "letters, digits and ._-"
             ).error
         }
-        // It costs the daemon as much as a diagnosis of one server.
-        let process = try beginDiagnosis(for: responder)
-        let task = Task { @concurrent [client] in
-            let found: Result<String, MetadataError>
+        try ask(for: responder) { [client] () throws(VarlinkError) in
             do throws(MetadataError) {
-                found = .success(try await client.inspection.discover(at: issuer, name: asked.name))
+                let profile = try await client.inspection.discover(at: issuer, name: asked.name)
+                return DiscoverProvider.Reply(profile: profile)
             } catch {
-                found = .failure(error)
-            }
-            await diagnosisEnded(of: process)
-            switch found {
-            case .success(let profile):
-                responder.reply(DiscoverProvider.Reply(profile: profile))
-            case .failure(let error):
-                responder.fail(VarlinkError(undiscovered: error, at: asked.url))
+                throw VarlinkError(undiscovered: error, at: asked.url)
             }
         }
-        responder.onDisconnect { task.cancel() }
     }
 
     /// Asks the server of a future account.
-    func checkServer(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: CheckServer.Parameters.self)
+    func checkServer(_ asked: CheckServer.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         var settings = self.settings
         let profiles = settings.profiles
         if let lookUp = asked.provider.flatMap(profiles.named)?.lookUp(for: asked.variables ?? [:]) {
@@ -104,17 +92,14 @@ extension RefreshCoordinator {
             reply.unreachable = "there is no network"
             return responder.reply(reply)
         }
-        let process = try beginDiagnosis(for: responder)
-        let task = Task { @concurrent [client, reply] in
+        try ask(for: responder) { [client, reply] in
             var reply = reply
             let finding = await client.inspection.finding(about: issuer, profile: profile)
             let scopes = finding == nil ? await client.inspection.scopes(of: issuer, profile: profile) : []
             reply.offlineAccess = scopes.contains(TokenTarget.offlineAccess) ? true : nil
             complete(finding, &reply)
-            await diagnosisEnded(of: process)
-            responder.reply(reply)
+            return reply
         }
-        responder.onDisconnect { task.cancel() }
     }
 
     private static func choice(
@@ -131,8 +116,7 @@ extension RefreshCoordinator {
         return try reader.choice(said)
     }
 
-    func listProviders(_ call: VarlinkCall) throws(VarlinkError) -> ListProviders.Reply {
-        _ = try call.decodeParameters(as: ListProviders.Parameters.self)
+    func listProviders(_: ListProviders.Parameters) throws(VarlinkError) -> ListProviders.Reply {
         let profiles = settings.profiles
         return ListProviders.Reply(
             providers: profiles.names.compactMap { name in
@@ -185,7 +169,7 @@ extension VarlinkError {
         let reason = [detail.summary, detail.oauthErrorDescription].compactMap { $0 }.joined(separator: ": ")
         guard !error.willPass else {
             let hint: Hint = "check the URL and the network, or try again later"
-            self.init(ServerUnavailableError(url: url, reason: reason, hint: hint))
+            self = ServerUnavailableError(url: url, reason: reason, hint: hint).error
             return
         }
         self =

@@ -28,6 +28,7 @@ extension RefreshCoordinator {
                 self.assumeIsolated { $0.answer(call, responder, by: caller, hasCurrentProfiles: true) }
             }
         }
+        guard call.wantsMore || !method.rules.expectsMore else { return responder.fail(.expectedMore) }
         guard !method.rules.namesProfiles || hasCurrentProfiles else { return readProfiles { again(caller) } }
         do throws(VarlinkError) {
             switch try admit(caller, to: method, call) {
@@ -74,42 +75,43 @@ extension RefreshCoordinator {
         by caller: Caller
     ) throws(VarlinkError) {
         switch method {
-        case .getInfo: responder.reply(try getInfo(call))
-        case .getMetrics: responder.reply(try getMetrics(call))
-        case .getStatus: responder.reply(try getStatus(call))
-        case .listAccounts: responder.reply(try listAccounts(call))
-        case .findAccount: responder.reply(try findAccount(call))
-        case .listUrls: responder.reply(try listURLs(call))
-        case .addAccount: try addAccount(call, responder, by: caller)
-        case .updateAccount: try updateAccount(call, responder, by: caller)
-        case .applyAccounts: try applyAccounts(call, responder, by: caller)
-        case .renameAccount: try renameAccount(call, responder)
-        case .removeAccount: try removeAccount(call, responder)
-        case .importGrant: try importGrant(call, responder)
-        case .exportGrant: try exportGrant(call, responder)
-        case .resumeAccount: try resumeAccount(call, responder)
-        case .signOut: try signOut(call, responder)
-        case .acquireToken: try acquireToken(call, responder)
-        case .provePossession: try provePossession(call, responder)
-        case .reportRejected: try reportRejected(call, responder)
-        case .refresh: try refresh(call, responder)
-        case .subscribe: try subscribe(call, responder)
-        case .startSignIn: try startSignIn(call, responder)
-        case .continueSignIn: responder.reply(try continueSignIn(call))
-        case .cancelSignIn: responder.reply(try cancelSignIn(call))
-        case .serveConfirmations: try serveConfirmations(call, responder)
-        case .answerConfirmation: responder.reply(try answerConfirmation(call))
-        case .startWebSession: try startWebSession(call, responder)
-        case .backupStore: try backupStore(call, responder)
-        case .rekeyStore: try rekeyStore(call, responder)
-        case .checkStore: try checkStore(call, responder)
-        case .diagnose: try diagnose(call, responder)
-        case .listProviders: responder.reply(try listProviders(call))
-        case .discoverProvider: try discoverProvider(call, responder)
-        case .checkServer: try checkServer(call, responder)
-        case .discoverResource: try discoverResource(call, responder)
+        case .getInfo: responder.reply(try getInfo(call.decodeParameters()))
+        case .getMetrics: responder.reply(try getMetrics(call.decodeParameters()))
+        case .getStatus: responder.reply(try getStatus(call.decodeParameters()))
+        case .listAccounts: responder.reply(try listAccounts(call.decodeParameters()))
+        case .findAccount: responder.reply(try findAccount(call.decodeParameters()))
+        case .listUrls: responder.reply(try listURLs(call.decodeParameters()))
+        case .addAccount: try addAccount(call.decodeParameters(), responder, by: caller)
+        case .updateAccount: try updateAccount(call.decodeParameters(), responder, by: caller)
+        case .applyAccounts: try applyAccounts(call.decodeParameters(), responder, by: caller)
+        case .renameAccount: try renameAccount(call.decodeParameters(), responder)
+        case .removeAccount: try removeAccount(call.decodeParameters(), responder)
+        case .importGrant: try importGrant(call.decodeParameters(), responder)
+        case .exportGrant: try exportGrant(call.decodeParameters(), responder)
+        case .resumeAccount: try resumeAccount(call.decodeParameters(), responder)
+        case .signOut: try signOut(call.decodeParameters(), responder)
+        case .acquireToken: try acquireToken(call.decodeParameters(), responder)
+        case .provePossession: try provePossession(call.decodeParameters(), responder)
+        case .reportRejected: try reportRejected(call.decodeParameters(), responder)
+        case .refresh: try refresh(call.decodeParameters(), responder)
+        case .subscribe: try subscribe(call.decodeParameters(), responder)
+        case .startSignIn: try startSignIn(call.decodeParameters(), responder)
+        case .continueSignIn: responder.reply(try continueSignIn(call.decodeParameters()))
+        case .cancelSignIn: responder.reply(try cancelSignIn(call.decodeParameters()))
+        case .serveConfirmations: try serveConfirmations(call.decodeParameters(), responder)
+        case .answerConfirmation: responder.reply(try answerConfirmation(call.decodeParameters()))
+        case .startWebSession: try startWebSession(call.decodeParameters(), responder)
+        case .backupStore: try backupStore(call.decodeParameters(), responder)
+        case .rekeyStore: try rekeyStore(call.decodeParameters(), wantsMore: call.wantsMore, responder)
+        case .checkStore: try checkStore(call.decodeParameters(), wantsMore: call.wantsMore, responder)
+        case .diagnose: try diagnose(call.decodeParameters(), wantsMore: call.wantsMore, responder)
+        case .listProviders: responder.reply(try listProviders(call.decodeParameters()))
+        case .discoverProvider: try discoverProvider(call.decodeParameters(), responder)
+        case .checkServer: try checkServer(call.decodeParameters(), responder)
+        case .discoverResource: try discoverResource(call.decodeParameters(), responder)
         }
     }
+
     /// Admits a caller to a method, or says what is missing for that.
     ///
     /// - Returns: what has to be found out first; nil if the call is to be answered now.
@@ -144,11 +146,11 @@ extension RefreshCoordinator {
         case .removeAccount:
             let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
             return try missing(consentTo: .removal, of: asked.account, by: caller)
-        case .startSignIn: return try missing(forSignIn: call, by: caller)
-        case .signOut: return try missing(forSignOut: call, by: caller)
-        case .addAccount: return try missing(forAddition: call, by: caller)
-        case .updateAccount: return try missing(forUpdate: call, by: caller)
-        case .applyAccounts: return try missing(forApplication: call, by: caller)
+        case .startSignIn: return try missing(forSignIn: call.decodeParameters(), by: caller)
+        case .signOut: return try missing(forSignOut: call.decodeParameters(), by: caller)
+        case .addAccount: return try missing(forAddition: call.decodeParameters(), by: caller)
+        case .updateAccount: return try missing(forUpdate: call.decodeParameters(), by: caller)
+        case .applyAccounts: return try missing(forApplication: call.decodeParameters(), by: caller)
         case .getInfo, .getMetrics, .getStatus, .listAccounts, .findAccount, .listUrls, .resumeAccount, .subscribe,
             .continueSignIn, .cancelSignIn, .startWebSession, .serveConfirmations, .answerConfirmation, .backupStore,
             .rekeyStore, .checkStore, .diagnose, .listProviders, .discoverProvider, .checkServer,

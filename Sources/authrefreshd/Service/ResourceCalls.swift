@@ -7,24 +7,19 @@ internal import Varlink
 
 /// The call about protected resources.
 extension RefreshCoordinator {
-    func discoverResource(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: DiscoverResource.Parameters.self)
-        let (ask, isLocal) = try question(about: asked)
+    func discoverResource(_ asked: DiscoverResource.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
+        let (question, isLocal) = try question(about: asked)
         // A question about a remote server would only wait.
         guard host.isOnline || isLocal else {
             throw VarlinkError(unreachable: "there is no network", asked)
         }
-        let process = try beginDiagnosis(for: responder)
-        let task = Task { @concurrent [inspection = client.inspection] in
-            let found = await ask(inspection)
-            await diagnosisEnded(of: process)
-            switch found {
-            case .published(let resource): responder.reply(DiscoverResource.Reply(resource))
-            case .unreachable(let reason): responder.fail(VarlinkError(unreachable: reason, asked))
-            case .unusable(let reason, let other): responder.fail(VarlinkError(unusable: reason, other: other, asked))
+        try ask(for: responder) { [inspection = client.inspection] () throws(VarlinkError) in
+            switch await question(inspection) {
+            case .published(let resource): return DiscoverResource.Reply(resource)
+            case .unreachable(let reason): throw VarlinkError(unreachable: reason, asked)
+            case .unusable(let reason, let other): throw VarlinkError(unusable: reason, other: other, asked)
             }
         }
-        responder.onDisconnect { task.cancel() }
     }
 
     /// - Returns: what to ask, and whether the server may be on this machine, where no network is needed.
@@ -64,7 +59,7 @@ extension DiscoverResource.Reply {
 extension VarlinkError {
     fileprivate init(unreachable reason: String, _ asked: DiscoverResource.Parameters) {
         let hint: Hint = "check the URL and the network, or try again later"
-        self.init(ServerUnavailableError(url: asked.url ?? "the resource", reason: reason, hint: hint))
+        self = ServerUnavailableError(url: asked.url ?? "the resource", reason: reason, hint: hint).error
     }
 
     /// - Parameter other: the resource that the metadata is for, on the same host.

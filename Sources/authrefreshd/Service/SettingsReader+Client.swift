@@ -18,8 +18,7 @@ extension SettingsReader {
         try checkAssertionFile(settings, hasSecret: hasSecret, hasKey: key != nil, method)
         let hasProof = hasSecret || key != nil || settings.clientAssertionFile != nil
         let canProveItself = method != ClientAuthentication.none && hasProof
-        let grant = ServiceGrantCheck(settings: settings, isRegistering: isRegistering)
-        try grant.run(canProveItself: canProveItself, hasKey: key != nil)
+        try check(grant: settings, canProveItself: canProveItself, hasKey: key != nil)
         if let reserved = ReservedParameter.first(in: settings.refreshParameters ?? [:]) {
             throw Complaint.reserved(reserved, field: "refreshParameters").error
         }
@@ -150,26 +149,22 @@ extension SettingsReader {
             field: "clientAuthentication",
             kind: "a known method"
         )
-        switch method?.means {
-        case .secret where !hasSecret && settings.teamId == nil && !isRegistering:
+        let lacking: (means: String, option: Hint)? =
+            switch method?.means {
+            case .secret where !hasSecret && settings.teamId == nil && !isRegistering:
+                ("a client secret", "--client-secret-file FILE")
+            case .key where key == nil && settings.clientAssertionFile == nil:
+                ("the client's key", "--client-key-file FILE")
+            case .certificate where key == nil:
+                ("the client's key with its certificate", "--client-key-file FILE")
+            case .nothing, .secret, .key, .certificate, nil: nil
+            }
+        if let method, let (means, option) = lacking {
             throw Complaint(
                 field: "clientAuthentication",
-                "'\(method?.rawValue ?? "")' needs a client secret",
-                hint: "--client-secret-file FILE"
+                "'\(method.rawValue)' needs \(means)",
+                hint: option
             ).error
-        case .key where key == nil && settings.clientAssertionFile == nil:
-            throw Complaint(
-                field: "clientAuthentication",
-                "'\(method?.rawValue ?? "")' needs the client's key",
-                hint: "--client-key-file FILE"
-            ).error
-        case .certificate where key == nil:
-            throw Complaint(
-                field: "clientAuthentication",
-                "'\(method?.rawValue ?? "")' needs the client's key with its certificate",
-                hint: "--client-key-file FILE"
-            ).error
-        case .nothing, .secret, .key, .certificate, nil: break
         }
         if let key { try check(key, method) }
         return method

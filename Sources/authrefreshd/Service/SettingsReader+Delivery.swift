@@ -8,9 +8,7 @@ internal import Varlink
 extension SettingsReader {
     func check(delivery settings: inout AccountSettings) throws(VarlinkError) {
         let urls = settings.urls ?? []
-        guard urls.count <= CallerLimits.urlsMax else {
-            throw VarlinkError(LimitExceededError(.urls, maximum: CallerLimits.urlsMax))
-        }
+        try Limit.urls.check(urls.count, atMost: CallerLimits.urlsMax)
         for url in urls where ServiceAddress(url) == nil {
             throw Complaint(
                 field: "urls",

@@ -142,9 +142,7 @@ struct SettingsReader {
 
     /// Checks the size before anything is read, which limits everything that is read, and then the numbers.
     func checkBounds(of settings: AccountSettings) throws(VarlinkError) {
-        guard settings.byteCount <= CallerLimits.settingsBytesMax else {
-            throw VarlinkError(LimitExceededError(.settingsBytes, maximum: CallerLimits.settingsBytesMax))
-        }
+        try Limit.settingsBytes.check(settings.byteCount, atMost: CallerLimits.settingsBytesMax)
         if let setting = settings.outOfBounds, let bounds = setting.bounds {
             throw Complaint(field: setting.name, "it must be \(bounds.words)").error
         }
@@ -155,9 +153,7 @@ struct SettingsReader {
 extension SettingsReader {
     private func check(callers settings: AccountSettings) throws(VarlinkError) {
         let (units, executables) = (settings.allowedUnits ?? [], settings.allowedExecutables ?? [])
-        guard units.count + executables.count <= CallerLimits.allowedCallersMax else {
-            throw VarlinkError(LimitExceededError(.allowedCallers, maximum: CallerLimits.allowedCallersMax))
-        }
+        try Limit.allowedCallers.check(units.count + executables.count, atMost: CallerLimits.allowedCallersMax)
         for unit in units where !Self.isUnit(unit) {
             throw Complaint(
                 field: "allowedUnits",

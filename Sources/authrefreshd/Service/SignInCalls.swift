@@ -1,7 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Basics
-internal import Dispatch
 internal import OAuthMessages
 internal import RefreshCore
 internal import Varlink
@@ -9,8 +8,7 @@ internal import Varlink
 /// The calls about signing in. Like `ImportGrant`, they bring a grant and return no secret, so every process of the
 /// user may call them.
 extension RefreshCoordinator {
-    func startSignIn(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: StartSignIn.Parameters.self)
+    func startSignIn(_ asked: StartSignIn.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         var request = try SignInRequest(asked)
         request.process = responder.peer.pid
         let wantsIDToken = !request.responseType.hasCode
@@ -61,10 +59,7 @@ extension RefreshCoordinator {
         guard try stored(shownAccount(named: text)) == nil else {
             throw VarlinkError(StoreError.nameTaken(name))
         }
-        let maximum = settings.maxAccounts
-        guard try stored(overview()).accounts < maximum else {
-            throw VarlinkError(LimitExceededError(.accounts, maximum: maximum))
-        }
+        try checkRoom(for: 1)
         return name
     }
 
@@ -86,8 +81,7 @@ extension RefreshCoordinator {
         ).error
     }
 
-    func continueSignIn(_ call: VarlinkCall) throws(VarlinkError) -> ContinueSignIn.Reply {
-        let asked = try call.decodeParameters(as: ContinueSignIn.Parameters.self)
+    func continueSignIn(_ asked: ContinueSignIn.Parameters) throws(VarlinkError) -> ContinueSignIn.Reply {
         if let taken = try continueSession(asked) { return taken }
         let response = try asked.redirect.map(read)
         guard response != nil || asked.opened == true else { throw VarlinkError.invalidParameter("redirect") }
@@ -97,7 +91,7 @@ extension RefreshCoordinator {
         } else {
             running = response?.state.flatMap(signIns.expecting)
         }
-        guard let running else { throw VarlinkError(NoSuchSignInError(attempt: asked.attempt)) }
+        guard let running else { throw NoSuchSignInError(attempt: asked.attempt).error }
         let (account, now) = (running.account.id, timebase.now())
         if asked.opened == true { tellSignIn(.opened, of: account, at: now) }
         if let response {
@@ -108,8 +102,7 @@ extension RefreshCoordinator {
         return ContinueSignIn.Reply(account: running.account.name.text)
     }
 
-    func cancelSignIn(_ call: VarlinkCall) throws(VarlinkError) -> CancelSignIn.Reply {
-        let asked = try call.decodeParameters(as: CancelSignIn.Parameters.self)
+    func cancelSignIn(_ asked: CancelSignIn.Parameters) throws(VarlinkError) -> CancelSignIn.Reply {
         let running: RunningSignIn?
         if let id = asked.attempt {
             running = signIns.named(id)
@@ -120,7 +113,7 @@ extension RefreshCoordinator {
         } else {
             throw VarlinkError.invalidParameter("attempt")
         }
-        guard let running else { throw VarlinkError(NoSuchSignInError(attempt: asked.attempt)) }
+        guard let running else { throw NoSuchSignInError(attempt: asked.attempt).error }
         let now = timebase.now()
         tellSignIn(.cancelled(by: .user), of: running.account.id, at: now)
         return CancelSignIn.Reply(account: running.account.name.text)
@@ -212,58 +205,56 @@ extension SignInEnd {
                     "you forgot the password, and the account does not name the policy that resets it",
                     hint: "\(Self.passwordResetCommand(for: target.settled)), with that policy's name"
                 )
-            return VarlinkError(failure, of: target)
+            return failure.error(of: target)
         case .cancelled(let canceller):
-            return VarlinkError(SignInCancelledError(account: name, by: canceller.rawValue))
+            return SignInCancelledError(account: name, by: canceller.rawValue).error
         case .denied(let refusal):
             let detail = FailureDetail(
                 summary: reason,
                 oauthError: refusal.error,
                 oauthErrorDescription: refusal.description
             )
-            return VarlinkError(
-                SignInDeniedError(
-                    account: name,
-                    oauthError: refusal.error,
-                    oauthErrorDescription: refusal.description,
-                    hint: detail.remedyOfCodes(for: target.settled, then: target.command, isRefresh: false)
-                        ?? Hint(target.command)
-                )
-            )
-        case .timedOut: return VarlinkError(SignInTimedOutError(account: name))
-        case .failed(let failure): return VarlinkError(failure, of: target)
+            return SignInDeniedError(
+                account: name,
+                oauthError: refusal.error,
+                oauthErrorDescription: refusal.description,
+                hint: detail.remedyOfCodes(for: target.settled, then: target.command, isRefresh: false)
+                    ?? Hint(target.command)
+            ).error
+        case .timedOut: return SignInTimedOutError(account: name).error
+        case .failed(let failure): return failure.error(of: target)
         case .otherSubject(let signedIn, let owner):
             let replace = Command("login", name, "--replace")
             let hint: Hint = "sign in as '\(owner)', or give the account to '\(signedIn)': \(replace)"
-            return VarlinkError(OtherSubjectError(account: name, signedIn: signedIn, owner: owner, hint: hint))
+            return OtherSubjectError(account: name, signedIn: signedIn, owner: owner, hint: hint).error
         }
     }
 }
 
-extension VarlinkError {
-    init(_ failure: SignInFailure, of target: SignInTarget) {
+extension SignInFailure {
+    func error(of target: SignInTarget) -> VarlinkError {
         let account = target.settled
         let usual: Hint =
-            switch failure.kind {
+            switch kind {
             case .refused:
-                failure.detail?.remedyOfCodes(for: account, then: target.command, isRefresh: false)
+                detail?.remedyOfCodes(for: account, then: target.command, isRefresh: false)
                     ?? Hint(target.command)
             case .unavailable: Hint(target.command)
-            case .misconfigured where failure.detail?.forbidsGrantType == true:
-                failure.detail?.remedyOfCodes(for: account, then: target.command, isRefresh: false)
+            case .misconfigured where detail?.forbidsGrantType == true:
+                detail?.remedyOfCodes(for: account, then: target.command, isRefresh: false)
                     ?? "another way: \(target.command(with: "--flow=browser")), --flow=device or --flow=paste; or allow "
                     + "this one for the client at the server"
-            case .misconfigured: failure.detail?.remedy(for: account) ?? Hint(Command("account", "edit", account.text))
+            case .misconfigured: detail?.remedy(for: account) ?? Hint(Command("account", "edit", account.text))
             }
-        let hint = failure.hint ?? usual
+        let hint = hint ?? usual
         var error = SignInFailedError(
             account: target.account.text,
-            kind: failure.kind.rawValue,
-            reason: failure.reason,
-            failure: failure.detail.map(FailureReport.init),
-            hint: failure.note.map { hint + " (\($0))" } ?? hint
+            kind: kind.rawValue,
+            reason: reason,
+            failure: detail.map(FailureReport.init),
+            hint: note.map { hint + " (\($0))" } ?? hint
         )
-        error.port = failure.busyPort.map(Int64.init)
-        self.init(error)
+        error.port = busyPort.map(Int64.init)
+        return error.error
     }
 }

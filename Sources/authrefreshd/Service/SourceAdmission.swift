@@ -81,9 +81,7 @@ extension RefreshCoordinator {
     func checkRoom(for count: Int, derivedFrom source: AccountID) throws(VarlinkError) {
         let most = CallerLimits.derivedAccountsMax
         let derived = try stored(store.derived(from: source, limit: most))
-        guard derived.count + count <= most else {
-            throw VarlinkError(LimitExceededError(.derivedAccounts, maximum: most))
-        }
+        try Limit.derivedAccounts.check(derived.count + count, atMost: most)
     }
 
     /// Checks the length of the chain. Circles are impossible, because an account can only be derived from accounts

@@ -1,48 +1,60 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Basics
-internal import Dispatch
 internal import OAuthClient
 internal import RefreshCore
+internal import Synchronization
 internal import Varlink
 
 /// The calls about the whole store.
 extension RefreshCoordinator {
-    func backupStore(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        _ = try call.decodeParameters(as: BackupStore.Parameters.self)
+    func backupStore(_: BackupStore.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         let tell: @Sendable (Result<FinishedCopy, StoreKeepingError>) -> Void = { result in
             switch result {
             case .success(let copy):
                 let keys = copy.keyIdentifiers
                 responder.reply(BackupStore.Reply(path: copy.path, keys: keys.count > 1 ? keys : nil))
-            case .failure(let failure): responder.fail(VarlinkError(backup: failure))
+            case .failure(.store(let error)): responder.fail(VarlinkError(error))
+            case .failure(.interrupted):
+                let error = StoreUnavailableError(
+                    reason: "the daemon is stopping; no backup was made",
+                    hint: "repeat the command: \(Command("store", "backup", "FILE"))"
+                )
+                responder.fail(error.error)
             }
         }
         let caller = try stored(receive(storeKeeping.backUp(tell)))
         responder.onDisconnect { self.later { $0.carryOut($0.storeKeeping.forgetBackupCaller(caller)) } }
     }
 
-    func rekeyStore(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        _ = try call.decodeParameters(as: RekeyStore.Parameters.self)
+    func rekeyStore(_: RekeyStore.Parameters, wantsMore: Bool, _ responder: VarlinkResponder) throws(VarlinkError) {
         let total = try stored(overview()).accounts
-        let wantsMore = call.wantsMore
         let tell: @Sendable (Rekeying.News) -> Void = { news in
             switch news {
             case .progress(let progress):
                 guard wantsMore else { return }
                 responder.reply(RekeyStore.Reply(progress, total: total), continues: true)
             case .end(.success(let outcome)): responder.reply(RekeyStore.Reply(outcome))
-            case .end(.failure(let failure)): responder.fail(VarlinkError(rekey: failure))
+            case .end(.failure(.store(.key(let error)))) where error.isPassing:
+                responder.fail(StoreLockedError(reason: error.description, hint: error.hint).error)
+            case .end(.failure(.store(.key(let error)))):
+                responder.fail(KeyNotReplacedError(reason: error.description, hint: error.hint).error)
+            case .end(.failure(.store(let error))): responder.fail(VarlinkError(error))
+            case .end(.failure(.interrupted)):
+                let error = StoreUnavailableError(
+                    reason: "the daemon is stopping; it continues the change of the key when it starts again",
+                    hint: "\(Command("store", "rekey")) waits until that is done"
+                )
+                responder.fail(error.error)
             }
         }
         let follower = receive(storeKeeping.rekey(tell))
         responder.onDisconnect { self.later { $0.storeKeeping.forgetRekeyFollower(follower) } }
     }
 
-    func checkStore(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        _ = try call.decodeParameters(as: CheckStore.Parameters.self)
+    func checkStore(_: CheckStore.Parameters, wantsMore: Bool, _ responder: VarlinkResponder) throws(VarlinkError) {
         let total = try stored(overview()).accounts
-        let follower = StoreChecking.Follower(wantsProgress: call.wantsMore) { news in
+        let follower = StoreChecking.Follower(wantsProgress: wantsMore) { news in
             switch news {
             case .progress(let progress): responder.reply(CheckStore.Reply(progress, total: total), continues: true)
             case .end(.success(let outcome)): responder.reply(CheckStore.Reply(outcome, total: outcome.accounts))
@@ -57,32 +69,25 @@ extension RefreshCoordinator {
         }
     }
 
-    func diagnose(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: Diagnose.Parameters.self)
-        if let names = asked.accounts, names.count > Interface.largestPage {
-            throw VarlinkError(LimitExceededError(.page, maximum: Interface.largestPage))
-        }
+    func diagnose(_ asked: Diagnose.Parameters, wantsMore: Bool, _ responder: VarlinkResponder) throws(VarlinkError) {
+        try Limit.page.check(asked.accounts?.count ?? 0, atMost: Interface.largestPage)
         let diagnosis = Diagnosis(
             coordinator: self,
             accounts: try asked.accounts?.map { name throws(VarlinkError) in
                 try shownAccount(name).name
             }
         )
-        let wantsMore = call.wantsMore
-        let process = try beginDiagnosis(for: responder)
-        let task = Task { @concurrent in
-            var kept: [Finding] = []
-            for await finding in diagnosis.findings() {
+        try ask(for: responder) {
+            let kept = Mutex<[Finding]>([])
+            await diagnosis.run { finding in
                 if wantsMore {
                     responder.reply(Diagnose.Reply(findings: [finding]), continues: true)
                 } else {
-                    kept.append(finding)
+                    kept.withLock { $0.append(finding) }
                 }
             }
-            await self.diagnosisEnded(of: process)
-            responder.reply(Diagnose.Reply(findings: kept))
+            return Diagnose.Reply(findings: kept.withLock(\.self))
         }
-        responder.onDisconnect { task.cancel() }
     }
 }
 
@@ -115,70 +120,29 @@ extension RekeyStore.Reply {
     fileprivate init(_ outcome: Rekeying.Outcome) {
         self.init(outcome.progress, total: outcome.progress.accounts)
         key = outcome.key
-        place = outcome.place.wireName
+        // A next file becomes the key file as soon as that can be written.
+        place = (outcome.place == .nextFile ? StoreKeyPlace.file : outcome.place).rawValue
         leftover = outcome.leftover?.description
     }
 }
 
-extension StoreKeyPlace {
-    fileprivate var wireName: String {
-        switch self {
-        case .credential, .nextCredential, .secretService, .file: rawValue
-        // It becomes the key file as soon as that can be written.
-        case .nextFile: StoreKeyPlace.file.rawValue
-        }
-    }
-}
-
 extension VarlinkError {
-    fileprivate init(rekey failure: StoreKeepingError) {
-        switch failure {
-        case .store(.key(let error)) where error.isPassing:
-            self.init(StoreLockedError(reason: error.description, hint: error.hint))
-        case .store(.key(let error)):
-            self.init(KeyNotReplacedError(reason: error.description, hint: error.hint))
-        case .store(let error): self.init(error)
-        case .interrupted:
-            self =
-                Complaint(
-                    .storeUnavailable,
-                    "the daemon is stopping; it continues the change of the key when it starts again",
-                    hint: "\(Command("store", "rekey")) waits until that is done"
-                ).error
-        }
-    }
-
-    fileprivate init(backup failure: StoreKeepingError) {
-        switch failure {
-        case .store(let error): self.init(error)
-        case .interrupted:
-            self =
-                Complaint(
-                    .storeUnavailable,
-                    "the daemon is stopping; no backup was made",
-                    hint: "repeat the command: \(Command("store", "backup", "FILE"))"
-                ).error
-        }
-    }
-
     fileprivate init(check failure: StoreKeepingError) {
         switch failure {
         // The check works on a copy.
         case .store(let error):
             let isFull = if case .diskFull = error { true } else { false }
             self =
-                Complaint(
-                    .storeUnavailable,
-                    "it cannot be copied for the check: \(error)",
+                StoreUnavailableError(
+                    reason: "it cannot be copied for the check: \(error)",
                     hint: isFull
                         ? "the check works on a copy: free as much space as the store takes"
-                        : error.hint
+                        : error.hint ?? Hint(Command("status"))
                 ).error
         case .interrupted:
             self =
-                Complaint(
-                    .storeUnavailable,
-                    "the daemon is stopping; the check is incomplete",
+                StoreUnavailableError(
+                    reason: "the daemon is stopping; the check is incomplete",
                     hint: "repeat the command: \(Command("store", "check"))"
                 ).error
         }

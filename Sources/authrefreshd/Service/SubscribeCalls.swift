@@ -13,12 +13,9 @@ extension RefreshCoordinator {
         case named(ArraySlice<String>)
     }
 
-    func subscribe(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: Subscribe.Parameters.self)
-        guard call.wantsMore else { throw VarlinkError.expectedMore }
-        if let names = asked.accounts, names.count > CallerLimits.subscribedAccountsMax {
-            throw VarlinkError(LimitExceededError(.subscribedAccounts, maximum: CallerLimits.subscribedAccountsMax))
-        }
+    func subscribe(_ asked: Subscribe.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
+        let most = CallerLimits.subscribedAccountsMax
+        try Limit.subscribedAccounts.check(asked.accounts?.count ?? 0, atMost: most)
         let number = subscribers.add(responder, followsAll: asked.accounts == nil)
         responder.onDisconnect { self.later { $0.subscribers.remove(number) } }
         tell(number, asked.accounts.map { .named($0[...]) } ?? .all(after: AccountID(0)), responder)

@@ -9,10 +9,9 @@ internal import Varlink
 
 /// The calls for access tokens, and about rejected ones.
 extension RefreshCoordinator {
-    func acquireToken(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
+    func acquireToken(_ asked: AcquireToken.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         // A caller that has left while its call waited for its turn wants nothing any more.
         guard responder.isConnected else { return }
-        let asked = try call.decodeParameters(as: AcquireToken.Parameters.self)
         let minimumValidity = asked.minimumValiditySec.map { Duration.seconds($0) }
         let isForced = asked.force ?? false
         let snapshot = try account(asked.account)
@@ -62,8 +61,7 @@ extension RefreshCoordinator {
         }
     }
 
-    func refresh(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: Refresh.Parameters.self)
+    func refresh(_ asked: Refresh.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         let snapshot = try account(asked.account)
         // A person may have corrected what kept the metadata from being fetched.
         client.forgetFailures(of: snapshot.account.issuer)
@@ -72,14 +70,12 @@ extension RefreshCoordinator {
         // Do not report it as fresh, because no refresh was possible.
         guard !snapshot.lacksRefreshToken else {
             return responder.fail(
-                VarlinkError(
-                    InteractionRequiredError(
-                        account: asked.account,
-                        reason: InteractionReason.noRefreshToken.rawValue,
-                        sinceUSec: snapshot.at.wall.microseconds,
-                        hint: snapshot.hint ?? Hint(Command("login", asked.account))
-                    )
-                )
+                InteractionRequiredError(
+                    account: asked.account,
+                    reason: InteractionReason.noRefreshToken.rawValue,
+                    sinceUSec: snapshot.at.wall.microseconds,
+                    hint: snapshot.hint ?? Hint(Command("login", asked.account))
+                ).error
             )
         }
         wait(for: snapshot, after: .demand(.refreshRequested), responder) {
@@ -146,7 +142,7 @@ extension RefreshCoordinator {
             throw Complaint(error).error
         }
         guard !target.isTooLong else {
-            throw VarlinkError(LimitExceededError(.tokenSetBytes, maximum: TokenTarget.longestText))
+            throw LimitExceededError(.tokenSetBytes, maximum: TokenTarget.longestText).error
         }
         return target
     }
@@ -191,7 +187,7 @@ extension RefreshCoordinator {
         case .unknown: return learnRotation(of: snapshot, before: call, for: target, responder)
         }
         guard try stored(hasRoom(for: target, of: id, at: snapshot.at)) else {
-            throw VarlinkError(LimitExceededError(.tokenSets, maximum: TokenTarget.maximum))
+            throw LimitExceededError(.tokenSets, maximum: TokenTarget.maximum).error
         }
         let purpose = Waiter.Purpose.token(minimumValidity: call.minimumValidity, isForced: call.isForced || isRefused)
         wait(for: purpose, of: id, after: .demand(.targetNeeded(target)), holding: held?.times, responder) {
@@ -315,8 +311,7 @@ extension RefreshCoordinator {
 
     // MARK: Rejections
 
-    func reportRejected(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
+    func reportRejected(_ asked: ReportRejected.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         let snapshot = try account(asked.account)
         if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot) {
             guard snapshot.account.registration.serviceGrant == nil else {
@@ -328,11 +323,11 @@ extension RefreshCoordinator {
             }
             noteStepUp(stepUp, of: snapshot)
             guard stepUp.needsPerson else { return ask(for: snapshot, attempts: 2, responder) }
-            return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: snapshot.account.name)))
+            return responder.fail(InteractionRequiredError(stepUp, of: snapshot.account.name).error)
         }
         let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
         let isKnown = try asked.accessToken.map { token throws(VarlinkError) in
-            try isHeld(Secret(checked: token, field: "accessToken"), for: target, of: snapshot)
+            try isHeld(token.secret(field: "accessToken"), for: target, of: snapshot)
         }
         guard isKnown != false else {
             return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus, known: false))
@@ -361,11 +356,9 @@ extension RefreshCoordinator {
         of snapshot: AccountSnapshot
     ) throws(VarlinkError) -> Bool {
         let id = snapshot.account.id
-        guard let target else {
-            guard snapshot.state.accessToken != nil else { return false }
-            return try stored(records.accessToken(of: id))?.secret == token
-        }
-        return try stored(records.accessToken(of: id, for: target))?.secret == token
+        if let target { return try stored(records.accessToken(of: id, for: target))?.secret == token }
+        guard snapshot.state.accessToken != nil else { return false }
+        return try stored(records.accessToken(of: id))?.secret == token
     }
 
     /// Makes a refresh request the claims, and replies with the result.
@@ -378,14 +371,14 @@ extension RefreshCoordinator {
             guard case .settled(let after) = outcome else { return responder.refuse(outcome, name.text) }
             if coordinator.stepUps.isDemanding(id), case .scheduled = after.state.phase {
                 if attempts > 1 { return coordinator.ask(for: after, attempts: attempts - 1, responder) }
-                let complaint = Complaint(
-                    .noTokenNow(of: name.text),
-                    "the server could not be asked for the claims"
+                let complaint = TemporarilyUnavailableError(
+                    account: name.text,
+                    reason: "the server could not be asked for the claims"
                 )
                 return responder.fail(complaint.error)
             }
             if let stepUp = coordinator.stepUps[id], stepUp.needsPerson {
-                return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: name)))
+                return responder.fail(InteractionRequiredError(stepUp, of: name).error)
             }
             responder.reply(ReportRejected.Reply(status: after.wireStatus))
         }

@@ -58,14 +58,12 @@ extension VarlinkError {
         let detail = FailureReport(failure.detail)
         let remedy = AccountName(name).flatMap { failure.detail.remedyOfCodes(for: $0, then: Command("token", name)) }
         guard failure.failureClass.subject != .service else {
-            return VarlinkError(
-                TemporarilyUnavailableError(
-                    account: name,
-                    retryAtUSec: retryAt.microseconds,
-                    reason: detail.summary,
-                    failure: detail
-                )
-            )
+            return TemporarilyUnavailableError(
+                account: name,
+                retryAtUSec: retryAt.microseconds,
+                reason: detail.summary,
+                failure: detail
+            ).error
         }
         let isForUser = [.userRequired, .refusedHere].contains(failure.failureClass)
         let hint: Hint =
@@ -79,15 +77,13 @@ extension VarlinkError {
     private static func refused(_ name: String, _ failure: FailureReport, isForUser: Bool, hint: Hint)
         -> VarlinkError
     {
-        VarlinkError(
-            TokenSetRefusedError(
-                account: name,
-                userRequired: isForUser,
-                reason: failure.summary,
-                failure: failure,
-                hint: hint
-            )
-        )
+        TokenSetRefusedError(
+            account: name,
+            userRequired: isForUser,
+            reason: failure.summary,
+            failure: failure,
+            hint: hint
+        ).error
     }
 }
 
@@ -99,45 +95,40 @@ extension VarlinkError {
         guard !snapshot.isOver else {
             let source = snapshot.account.registration.serviceGrant?.exchange?.subject.account
             let login = source.map { Hint(Command("login", $0.text)) }
-            return VarlinkError(SignedOutError(account: name, hint: login ?? hint))
+            return SignedOutError(account: name, hint: login ?? hint).error
         }
         switch snapshot.state.phase {
         case .signedOut:
-            return VarlinkError(SignedOutError(account: name, hint: hint))
+            return SignedOutError(account: name, hint: hint).error
         case .parked:
-            return VarlinkError(AccountParkedError(account: name, hint: hint))
+            return AccountParkedError(account: name, hint: hint).error
         case .interactionRequired(let interaction):
             // Many sign-ins after a week each mean something else than a single one.
             let noted = snapshot.lifetimeNote.map { hint + " (\($0))" } ?? hint
-            return VarlinkError(interactionRequired(interaction, name, noted))
+            return interactionRequired(interaction, name, noted).error
         case .backingOff(let backOff) where snapshot.shown == .misconfigured:
             let reason = backOff.failure.detail.summary
-            return VarlinkError(
-                MisconfiguredError(account: name, reason: reason, failure: snapshot.failureReport, hint: hint)
-            )
+            return MisconfiguredError(account: name, reason: reason, failure: snapshot.failureReport, hint: hint).error
         case .backingOff(let backOff):
-            return VarlinkError(
-                TemporarilyUnavailableError(
-                    account: name,
-                    retryAtUSec: snapshot.state.deadline?.microseconds,
-                    reason: backOff.failure.detail.summary,
-                    failure: snapshot.failureReport
-                )
-            )
+            return TemporarilyUnavailableError(
+                account: name,
+                retryAtUSec: snapshot.state.deadline?.microseconds,
+                reason: backOff.failure.detail.summary,
+                failure: snapshot.failureReport
+            ).error
         case .scheduled where !snapshot.state.isRefreshable:
             // The caller asked for a newer token than the current one.
-            return VarlinkError(
-                InteractionRequiredError(
-                    account: name,
-                    reason: InteractionReason.noRefreshToken.rawValue,
-                    sinceUSec: snapshot.at.wall.microseconds,
-                    hint: Hint(snapshot.loginAgain)
-                )
-            )
+            return InteractionRequiredError(
+                account: name,
+                reason: InteractionReason.noRefreshToken.rawValue,
+                sinceUSec: snapshot.at.wall.microseconds,
+                hint: Hint(snapshot.loginAgain)
+            ).error
         case .scheduled, .refreshing:
-            return Complaint(
-                .noTokenNow(of: name, retryAt: snapshot.state.deadline),
-                "a refresh is due, and waits for its turn"
+            return TemporarilyUnavailableError(
+                account: name,
+                retryAtUSec: snapshot.state.deadline?.microseconds,
+                reason: "a refresh is due, and waits for its turn"
             ).error
         }
     }

@@ -7,8 +7,7 @@ internal import Varlink
 
 /// The calls of tools that know an address but no account.
 extension RefreshCoordinator {
-    func findAccount(_ call: VarlinkCall) throws(VarlinkError) -> FindAccount.Reply {
-        let asked = try call.decodeParameters(as: FindAccount.Parameters.self)
+    func findAccount(_ asked: FindAccount.Parameters) throws(VarlinkError) -> FindAccount.Reply {
         let names = try accountNames(asked)
         guard let name = names.first else { return FindAccount.Reply() }
         let account = try account(name).account
@@ -40,8 +39,7 @@ extension RefreshCoordinator {
     /// TLS.
     private static let protectedSchemes: Set = ["https", "imaps", "smtp"]
 
-    func listURLs(_ call: VarlinkCall) throws(VarlinkError) -> ListUrls.Reply {
-        let asked = try call.decodeParameters(as: ListUrls.Parameters.self)
+    func listURLs(_ asked: ListUrls.Parameters) throws(VarlinkError) -> ListUrls.Reply {
         let limit = Interface.largestPage
         let page = try stored(store.addresses(after: asked.after, limit: limit))
         return ListUrls.Reply(

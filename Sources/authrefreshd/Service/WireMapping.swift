@@ -130,7 +130,7 @@ extension ShownAccount {
 extension VarlinkError {
     /// The error reply for an account that cannot be read.
     init(_ account: DamagedAccount) {
-        self.init(MisconfiguredError(account: account.name, reason: account.reason, hint: account.hint))
+        self = MisconfiguredError(account: account.name, reason: account.reason, hint: account.hint).error
     }
 
     /// The error reply if the store fails for one account.
@@ -142,7 +142,7 @@ extension VarlinkError {
         let isReplaceable = if case .sealBroken(_, .accessToken) = error { true } else { false }
         let repair = error.hint ?? Hint(Command("status", account))
         let hint = isReplaceable ? Hint(Command("refresh", account)) : repair
-        self.init(MisconfiguredError(account: account, reason: "\(error)", hint: hint))
+        self = MisconfiguredError(account: account, reason: "\(error)", hint: hint).error
     }
 }
 
@@ -154,6 +154,6 @@ extension VarlinkError {
             "it is a service account, which gets its tokens without a person",
             hint: Hint(Command("refresh", account.text))
         )
-        return VarlinkError(failure, of: SignInTarget(account: account))
+        return failure.error(of: SignInTarget(account: account))
     }
 }

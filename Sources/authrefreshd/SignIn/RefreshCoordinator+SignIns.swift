@@ -47,7 +47,7 @@ extension RefreshCoordinator {
     ) throws(VarlinkError) -> Int {
         let now = timebase.now()
         let target = SignInTarget(account: account.name, source: source)
-        if let failure = settings.failure(of: request, to: account) { throw VarlinkError(failure, of: target) }
+        if let failure = settings.failure(of: request, to: account) { throw failure.error(of: target) }
         carryOut(signIns.endReplaced(by: request, of: account.id, at: now), at: now)
         if let crowding = signIns.crowding(by: request, of: account.id) {
             throw refusal(of: request.process, .signIns, crowding)
@@ -73,7 +73,7 @@ extension RefreshCoordinator {
             wake()
             return number
         } catch {
-            throw VarlinkError(error, of: target)
+            throw error.error(of: target)
         }
     }
 

@@ -35,26 +35,24 @@ extension RefreshCoordinator {
     private func lookAtTokenFile(of account: AccountID, at now: Moment) {
         do throws(StoreError) {
             guard let record = try records.record(of: account) else {
-                return tokenFiles.want(nil, nil, lack: nil, of: account) { nil }
+                return tokenFiles.want(nil, nil, nil, lack: nil, of: account)
             }
             let token = try tokenFileText(of: record, at: now)
-            tokenFiles.want(record.account.delivery.file, token?.content, lack: token?.lack, of: account) {
-                token?.text
-            }
+            tokenFiles.want(record.account.delivery.file, token?.content, token?.text, lack: token?.lack, of: account)
         } catch {
             let file = tokenFiles.file(of: account)
-            tokenFiles.want(file, nil, lack: error.description, of: account) { nil }
+            tokenFiles.want(file, nil, nil, lack: error.description, of: account)
         }
     }
 
     /// Runs the next batch without blocking the coordinator's queue.
     private func writeNextTokenFiles() {
-        guard let batch = tokenFiles.nextBatch() else { return }
-        tokenFiles.work.run(true) {
-            batch.folder.carryOut(batch.jobs, keeping: batch.kept)
+        guard let (jobs, kept) = tokenFiles.nextBatch() else { return }
+        tokenFiles.work.run(true) { [folder = tokenFiles.folder] in
+            folder.carryOut(jobs, keeping: kept)
         } then: { [weak self] faults in
             self?.later { coordinator in
-                let news = coordinator.tokenFiles.ended(batch, faults, at: coordinator.timebase.now())
+                let news = coordinator.tokenFiles.ended(faults, at: coordinator.timebase.now())
                 coordinator.tellOfTokenFiles(news)
                 coordinator.writeNextTokenFiles()
                 coordinator.wake()
@@ -78,13 +76,7 @@ extension RefreshCoordinator {
     /// - Throws: `InvalidSettings` if the file belongs to another account, `LimitExceeded` if there are too many.
     func checkTokenFile(_ file: TokenFile?, of account: AccountID?) throws(VarlinkError) {
         guard let file else { return }
-        let owner: (id: AccountID, name: String)?
-        do throws(StoreError) {
-            owner = try store.owner(ofTokenFile: file.name, besides: account)
-        } catch {
-            throw VarlinkError(error)
-        }
-        if let owner {
+        if let owner = try stored(store.owner(ofTokenFile: file.name, besides: account)) {
             throw Complaint(
                 field: "tokenFile",
                 "'\(file.name)' is already the token file of '\(owner.name)'",
@@ -93,8 +85,10 @@ extension RefreshCoordinator {
             ).error
         }
         let isKnown = account.map { tokenFiles.contains($0) } ?? false
-        guard isKnown || tokenFiles.count < CallerLimits.tokenFilesMax else {
-            throw VarlinkError(LimitExceededError(.tokenFiles, maximum: CallerLimits.tokenFilesMax))
-        }
+        if !isKnown { try checkRoom(forTokenFiles: 1) }
+    }
+
+    func checkRoom(forTokenFiles count: Int) throws(VarlinkError) {
+        try Limit.tokenFiles.check(tokenFiles.count + count, atMost: CallerLimits.tokenFilesMax)
     }
 }

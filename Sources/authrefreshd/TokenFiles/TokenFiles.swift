@@ -34,14 +34,7 @@ struct TokenFiles {
         var error: FileError?
     }
 
-    /// The work of one batch.
-    struct Batch: Sendable {
-        let folder: TokenFolder
-        let jobs: [TokenFolder.Job]
-        let kept: Set<String>?
-    }
-
-    private let folder: TokenFolder
+    let folder: TokenFolder
     /// There is one batch at a time, so the key is always the same.
     let work = BlockingWork<Bool, [String: FileError]>(
         "authrefreshd.token-files",
@@ -56,9 +49,8 @@ struct TokenFiles {
     /// Files of no account that could not be removed.
     private var leftovers: Set<String> = []
     private var sweeps = false
-    private var isBusy = false
-    /// The files of the batch under way.
-    private var busy: Set<String> = []
+    /// The work of the batch under way; nil if there is none.
+    private var batch: [String: Secret?]?
     /// Called when everything requested of their files before has been done or tried.
     private var listeners: [@Sendable () -> Void] = []
     /// Listeners that came after the current batch began.
@@ -74,7 +66,7 @@ struct TokenFiles {
     /// The accounts with a file.
     var accounts: [AccountID] { entries.keys.sorted() }
     /// Whether nothing is under way.
-    var isIdle: Bool { !isBusy && waiting.isEmpty }
+    var isIdle: Bool { batch == nil && waiting.isEmpty }
 
     /// The last file of an account; nil if it had none.
     func file(of account: AccountID) -> TokenFile? { entries[account]?.file }
@@ -83,7 +75,7 @@ struct TokenFiles {
 
     /// How long until a token expires or a failed file is retried; nil if there is nothing to wait for.
     func remaining(at now: Moment) -> Duration? {
-        guard !isBusy, !entries.isEmpty || failedAt != nil else { return nil }
+        guard batch == nil, !entries.isEmpty || failedAt != nil else { return nil }
         let ends = entries.values.compactMap { $0.content?.remaining(at: now) }
         let retry = failedAt.map { max(CallerLimits.tokenFileRetry - now.elapsed(since: $0), .zero) }
         return (ends + [retry].compactMap(\.self)).min()
@@ -91,7 +83,7 @@ struct TokenFiles {
 
     /// The accounts whose files have to be updated now.
     mutating func due(at now: Moment) -> [AccountID] {
-        guard !isBusy else { return [] }
+        guard batch == nil else { return [] }
         let isRetryDue = failedAt.map { now.elapsed(since: $0) >= CallerLimits.tokenFileRetry } ?? false
         if isRetryDue {
             for name in leftovers where owners[name] == nil { waiting[name] = .some(nil) }
@@ -112,13 +104,13 @@ struct TokenFiles {
     /// - Parameters:
     ///   - file: the file; nil if the account no longer has one.
     ///   - content: the content; nil if there is no valid token.
-    ///   - text: the text of the content. It is only called if the file does not have it yet.
+    ///   - text: the text of the content.
     mutating func want(
         _ file: TokenFile?,
         _ content: Content?,
+        _ text: Secret?,
         lack: String?,
-        of account: AccountID,
-        text: () -> Secret?
+        of account: AccountID
     ) {
         var entry = entries[account]
         if let old = entry, old.file.name != file?.name {
@@ -135,7 +127,7 @@ struct TokenFiles {
         next.file = file
         next.lack = lack
         defer { entries[account] = next }
-        if let content, let text = next.content == content && next.error == nil ? nil : text() {
+        if let content, let text, next.content != content || next.error != nil {
             next.content = content
             waiting[file.name] = .some(text)
         } else if content == nil, next.content != nil || next.error != nil {
@@ -154,20 +146,12 @@ struct TokenFiles {
         waiting[name] = .some(nil)
     }
 
-    /// The next batch; nil if there is nothing to do, or if one is under way.
-    mutating func nextBatch() -> Batch? {
-        guard !isBusy, !waiting.isEmpty || sweeps else { return nil }
-        isBusy = true
-        busy = Set(waiting.keys)
-        defer {
-            waiting = [:]
-            sweeps = false
-        }
-        return Batch(
-            folder: folder,
-            jobs: waiting.sorted { $0.key < $1.key }.map { TokenFolder.Job(name: $0.key, contents: $0.value) },
-            kept: sweeps ? Set(owners.keys) : nil
-        )
+    /// The next batch: its work by file name, and the files to keep besides them, if others are to be removed; nil if
+    /// there is nothing to do, or if one is under way.
+    mutating func nextBatch() -> (jobs: [String: Secret?], kept: Set<String>?)? {
+        guard batch == nil, !waiting.isEmpty || sweeps else { return nil }
+        defer { (batch, waiting, sweeps) = (waiting, [:], false) }
+        return (waiting, sweeps ? Set(owners.keys) : nil)
     }
 
     /// What to write to the journal after a batch.
@@ -180,15 +164,15 @@ struct TokenFiles {
     ///
     /// - Parameter errors: the errors by file name; nil if the batch hangs.
     /// - Returns: the news for the journal; nil for none.
-    mutating func ended(_ batch: Batch, _ errors: [String: FileError]?, at now: Moment) -> News? {
-        isBusy = false
-        busy = []
+    mutating func ended(_ errors: [String: FileError]?, at now: Moment) -> News? {
+        let jobs = (batch ?? [:]).sorted { $0.key < $1.key }
+        batch = nil
         let hadFailed = failedAt != nil
         var first: News?
-        for job in batch.jobs {
-            let error = errors.map { $0[job.name] } ?? .hangs
-            if let error, first == nil { first = .failed(owners[job.name], "'\(path(job.name))': \(error)") }
-            note(error, job, at: now)
+        for (name, contents) in jobs {
+            let error = errors.map { $0[name] } ?? .hangs
+            if let error, first == nil { first = .failed(owners[name], "'\(path(name))': \(error)") }
+            note(error, name, isRemoval: contents == nil, at: now)
         }
         let isFailing = first != nil || !leftovers.isEmpty || entries.values.contains { $0.error != nil }
         failedAt = first != nil ? now : isFailing ? failedAt : nil
@@ -199,27 +183,28 @@ struct TokenFiles {
         return hadFailed && !isFailing ? .well : nil
     }
 
-    private mutating func note(_ error: FileError?, _ job: TokenFolder.Job, at now: Moment) {
-        guard let owner = owners[job.name], entries[owner]?.file.name == job.name else {
-            if error != nil { leftovers.insert(job.name) }
+    private mutating func note(_ error: FileError?, _ name: String, isRemoval: Bool, at now: Moment) {
+        guard let owner = owners[name], entries[owner]?.file.name == name else {
+            if error != nil { leftovers.insert(name) }
             return
         }
         entries[owner]?.error = error
         guard error == nil else {
             // The file does not have the intended content.
-            if waiting[job.name] == nil, job.contents != nil { entries[owner]?.content = nil }
+            if waiting[name] == nil, !isRemoval { entries[owner]?.content = nil }
             return
         }
-        entries[owner]?.writtenAt = job.contents == nil ? nil : now.wall
+        entries[owner]?.writtenAt = isRemoval ? nil : now.wall
     }
 
     /// Calls `done` when everything requested of these files now has been done, or was tried for `tokenFileTime`. A
     /// caller does not wait for another account's file.
     mutating func whenSettled(_ files: [TokenFile?], _ done: @escaping @Sendable () -> Void) {
         let names = files.compactMap { $0?.name }
-        if isBusy, names.contains(where: { waiting[$0] != nil }) {
+        let isWaiting = names.contains { waiting[$0] != nil }
+        if isWaiting, batch != nil {
             laterListeners.append(done)
-        } else if names.contains(where: { busy.contains($0) || waiting[$0] != nil }) {
+        } else if isWaiting || names.contains(where: { batch?[$0] != nil }) {
             listeners.append(done)
         } else {
             done()

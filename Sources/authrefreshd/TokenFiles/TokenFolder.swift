@@ -10,13 +10,6 @@ internal import RefreshCore
 struct TokenFolder: Sendable {
     let path: String
 
-    /// The work for one file.
-    struct Job: Sendable {
-        let name: String
-        /// The new contents; nil removes the file.
-        let contents: Secret?
-    }
-
     /// The first character of the name of an incomplete file. No account name begins with it.
     private static let unfinished = "."
     /// The name of the file that marks the folder as a daemon's. It is neither the name of an account nor that of an
@@ -29,28 +22,30 @@ struct TokenFolder: Sendable {
 
     /// Does `jobs`, and removes all files that are neither in them nor in `kept`.
     ///
-    /// - Parameter kept: the files to keep; nil keeps all.
+    /// - Parameters:
+    ///   - jobs: the new contents of files, by name; nil removes the file.
+    ///   - kept: the files to keep; nil keeps all.
     /// - Returns: the errors, by file name.
-    func carryOut(_ jobs: [Job], keeping kept: Set<String>?) -> [String: FileError] {
+    func carryOut(_ jobs: [String: Secret?], keeping kept: Set<String>?) -> [String: FileError] {
         let folder: Int32
         do throws(FileError) {
-            guard let opened = try open(creating: jobs.contains { $0.contents != nil }) else { return [:] }
+            guard let opened = try open(creating: jobs.values.contains { $0 != nil }) else { return [:] }
             folder = opened
         } catch {
-            return Dictionary(uniqueKeysWithValues: jobs.map { ($0.name, error) })
+            return jobs.mapValues { _ in error }
         }
         defer { close(folder) }
         if let kept { sweep(folder, keeping: kept) }
         var errors: [String: FileError] = [:]
-        for job in jobs {
+        for (name, contents) in jobs {
             do throws(FileError) {
-                if let contents = job.contents {
-                    try write(contents, to: job.name, in: folder)
+                if let contents {
+                    try write(contents, to: name, in: folder)
                 } else {
-                    try remove(job.name, in: folder)
+                    try remove(name, in: folder)
                 }
             } catch {
-                errors[job.name] = error
+                errors[name] = error
             }
         }
         return errors

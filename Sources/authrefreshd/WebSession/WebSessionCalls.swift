@@ -9,9 +9,7 @@ internal import Varlink
 extension RefreshCoordinator {
     private static let usualTimeoutSec: Int64 = 600
 
-    func startWebSession(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: StartWebSession.Parameters.self)
-        guard call.wantsMore else { throw VarlinkError.expectedMore }
+    func startWebSession(_ asked: StartWebSession.Parameters, _ responder: VarlinkResponder) throws(VarlinkError) {
         let seconds = asked.timeoutSec ?? Self.usualTimeoutSec
         guard (1...3600).contains(seconds) else { throw .invalidParameter("timeoutSec") }
         let callback = try CallbackAddress(asked.callback)
@@ -40,17 +38,19 @@ extension RefreshCoordinator {
         let now = timebase.now()
         webSessions.advance(at: now)
         guard !isStopping else {
-            throw Complaint(
-                .noWebSession(callback: callback.text, kind: "unavailable"),
-                "the daemon is stopping",
+            throw WebSessionNotStartedError(
+                callback: callback.text,
+                kind: "unavailable",
+                reason: "the daemon is stopping",
                 hint: "try again when the daemon runs"
             ).error
         }
         if let crowding = webSessions.crowding(for: process) { throw refusal(of: process, .webSessions, crowding) }
         guard !webSessions.isAwaited(callback) else {
-            throw Complaint(
-                .noWebSession(callback: callback.text, kind: "busy"),
-                "another web session waits for this callback",
+            throw WebSessionNotStartedError(
+                callback: callback.text,
+                kind: "busy",
+                reason: "another web session waits for this callback",
                 hint: "end that one first, or use another path"
             ).error
         }
@@ -112,15 +112,17 @@ extension RedirectListenerError {
     fileprivate func error(of callback: CallbackAddress) -> VarlinkError {
         switch self {
         case .portTaken:
-            Complaint(
-                .noWebSession(callback: callback.text, kind: "busy"),
-                reason,
+            WebSessionNotStartedError(
+                callback: callback.text,
+                kind: "busy",
+                reason: reason,
                 hint: "end the program that has the port (\(Command(program: "ss", "-ltnp"))), or leave the port out"
             ).error
         case .cannotListen:
-            Complaint(
-                .noWebSession(callback: callback.text, kind: "misconfigured"),
-                reason,
+            WebSessionNotStartedError(
+                callback: callback.text,
+                kind: "misconfigured",
+                reason: reason,
                 hint: "use another port, or leave it out"
             ).error
         }

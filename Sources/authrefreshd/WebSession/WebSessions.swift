@@ -134,7 +134,7 @@ struct WebSessions {
 
     private mutating func end(_ id: String, because reason: String) {
         guard let callback = running[id]?.callback.text else { return }
-        end(id, with: .failure(VarlinkError(WebSessionEndedError(callback: callback, reason: reason))))
+        end(id, with: .failure(WebSessionEndedError(callback: callback, reason: reason).error))
     }
 
     /// Ends a session.

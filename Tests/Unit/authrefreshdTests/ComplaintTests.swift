@@ -9,18 +9,13 @@ import Varlink
 
 /// The daemon's refusals of calls. `Tests/Tools/texts` checks the form of their texts.
 struct ComplaintTests {
-    @Test func `a complaint becomes the error of its kind, with its text`() throws {
+    @Test func `a complaint becomes an error of the interface, with its text`() throws {
         let setting = Complaint(field: "redirectPort", "it is not a port", hint: "1 to 65535").error
         #expect(setting.name == InvalidSettingsError.name)
         let parameters = String(decoding: setting.parameters, as: UTF8.self)
         for part in [#""field":"redirectPort""#, #""reason":"it is not a port""#, #""hint":"1 to 65535""#] {
             #expect(parameters.contains(part), "\(parameters)")
         }
-        #expect(Complaint(.denied, "no").error.name == PermissionDeniedError.name)
-        #expect(Complaint(.storeUnavailable, "no").error.name == StoreUnavailableError.name)
-        #expect(Complaint(.noTokenNow(of: "work"), "no").error.name == TemporarilyUnavailableError.name)
-        let session = Complaint(.noWebSession(callback: "com.example.app:/done", kind: "busy"), "no")
-        #expect(session.error.name == WebSessionNotStartedError.name)
     }
 
     @Test func `every field of a complaint is a setting, a part of one, or a parameter of a call`() throws {

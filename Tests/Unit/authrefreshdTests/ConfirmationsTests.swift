@@ -51,18 +51,17 @@ struct ConfirmationsTests {
 
     @Test func `one "once" is for one call, and the next call that waits is shown then`() throws {
         var room = Confirmations()
-        let (agent, callers) = (Heard<Confirmations.Notice>(), [Heard<ConfirmationOutcome>(), .init(), .init()])
+        let (agent, callers) = (Heard<ServeConfirmations.Reply>(), [Heard<ConfirmationOutcome>(), .init(), .init()])
         _ = room.addAgent(agent.note)
         let (asked, grant) = (try question(), try question("work", .export))
-        let until = start.wall + CallerLimits.confirmationTime
         let numbers = [(asked, 0), (asked, 1), (grant, 2)].map { question, caller in
             room.ask(question, of: 1, at: start, callers[caller].note)
         }
-        #expect(agent.words == [.asked(numbers[0], asked, until: until), .asked(numbers[2], grant, until: until)])
+        #expect(agent.words == [.asked(numbers[0], asked, since: start), .asked(numbers[2], grant, since: start)])
         let wasTaken = room.answer(numbers[0], .allowOnce, at: start)
         #expect(wasTaken)
         #expect(callers.map(\.words) == [[.allowed], [], []])
-        #expect(agent.words.suffix(2) == [.withdrawn(numbers[0]), .asked(numbers[1], asked, until: until)])
+        #expect(agent.words.suffix(2) == [.withdrawn(numbers[0]), .asked(numbers[1], asked, since: start)])
         #expect(room.known(asked, for: 1, at: start) == nil)
         let isTakenTwice = room.answer(numbers[0], .deny, at: start)
         #expect(!isTakenTwice)
@@ -120,7 +119,7 @@ struct ConfirmationsTests {
     @Test func `an account that is renamed or removed leaves no answer and no question to the next of its name`() throws
     {
         var room = Confirmations()
-        let (agent, asker) = (Heard<Confirmations.Notice>(), Heard<ConfirmationOutcome>())
+        let (agent, asker) = (Heard<ServeConfirmations.Reply>(), Heard<ConfirmationOutcome>())
         _ = room.addAgent(agent.note)
         let number = room.ask(try question(), of: 1, at: start) { _ in }
         _ = room.answer(number, .allowForAnHour, at: start)
@@ -139,24 +138,32 @@ struct ConfirmationsTests {
 
     @Test func `an unanswered question ends`() async throws {
         var room = Confirmations()
-        let (agent, asker) = (Heard<Confirmations.Notice>(), Heard<ConfirmationOutcome>())
+        let (agent, asker) = (Heard<ServeConfirmations.Reply>(), Heard<ConfirmationOutcome>())
         let number = room.addAgent(agent.note)
         let asked = room.ask(try question(), of: 1, at: start, asker.note)
-        let until = start.wall + CallerLimits.confirmationTime
-        #expect(agent.words == [.asked(asked, try question(), until: until)])
-        room.expire(asked)
+        #expect(agent.words == [.asked(asked, try question(), since: start)])
+        let limit = CallerLimits.confirmationTime.components.seconds
+        #expect(room.remaining(at: later(limit - 1)) == .seconds(1))
+        room.advance(at: later(limit - 1))
+        #expect(asker.words == [])
+        room.advance(at: later(limit))
         #expect(asker.words == [.unanswered])
         _ = room.ask(try question(), of: 1, at: start, asker.note)
         room.removeAgent(number)
         #expect(asker.words.last == .noAgent)
 
-        // In the daemon, it ends after `confirmationTime`, which is shorter here.
+        // In the daemon, its timer ends it.
         let rig = try CoordinatorRig()
         try await rig.start()
         let (outcomes, open) = (EventLog<ConfirmationOutcome>(), try question())
         await rig.inside { coordinator in
             _ = coordinator.confirmations.addAgent { _ in }
-            _ = coordinator.askUser(open, of: 1, for: .milliseconds(50)) { outcomes.append($0) }
+            // Most of its time is over.
+            let (now, ago) = (coordinator.timebase.now(), CallerLimits.confirmationTime - .milliseconds(50))
+            let boot = BootTime(bootID: now.boot.bootID, microseconds: now.boot.microseconds - ago.microseconds)
+            let begun = Moment(wall: now.wall + (.zero - ago), boot: boot)
+            _ = coordinator.confirmations.ask(open, of: 1, at: begun) { outcomes.append($0) }
+            coordinator.wake()
         }
         #expect(try await outcomes.first("the end of the question") { _ in true } == .unanswered)
         await rig.stop()
@@ -167,10 +174,9 @@ struct ConfirmationsTests {
         _ = room.addAgent { _ in }
         let asked = room.ask(try question(), of: 1, at: start) { _ in }
         _ = room.ask(try question(), of: 1, at: start) { _ in }
-        let second = Heard<Confirmations.Notice>()
+        let second = Heard<ServeConfirmations.Reply>()
         _ = room.addAgent(second.note)
-        let until = start.wall + CallerLimits.confirmationTime
-        #expect(second.words == [.asked(asked, try question(), until: until)])
+        #expect(second.words == [.asked(asked, try question(), since: start)])
     }
 
     @Test func `one question too many of a process is refused at once, and another may still ask`() throws {

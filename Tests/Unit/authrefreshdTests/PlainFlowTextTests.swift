@@ -34,7 +34,7 @@ struct PlainFlowTextTests {
 
     @Test func `an account setting with a YAML bomb is refused at once`() {
         let error = #expect(throws: VarlinkError.self) {
-            try ProviderSettings.profile(["headers": Self.bomb], over: "name: p\n")
+            try ProviderProfiles().profile(nil, with: ["headers": Self.bomb])
         }
         let reason = error.map { String(decoding: $0.parameters, as: UTF8.self) } ?? ""
         #expect(reason.contains("headers") && reason.contains("quotes around them"), "\(reason)")

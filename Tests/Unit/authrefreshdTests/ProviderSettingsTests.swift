@@ -21,7 +21,7 @@ struct ProviderSettingsTests {
         }
     }()
 
-    private static let own = samples.filter { !ProviderSettings.excluded.contains($0.key) }.map(\.key)
+    private static let own = samples.filter { !ProviderProfiles.keysOfProfiles.contains($0.key) }.map(\.key)
 
     private func profiles(_ yaml: String) throws -> ProviderProfiles {
         let folder = try TemporaryFolder()
@@ -48,7 +48,7 @@ struct ProviderSettingsTests {
 
     @Test func `every key of the profile language is sampled`() {
         #expect(Set(Self.samples.map(\.key)) == Set(ProviderProfile.keys))
-        #expect(Self.own.count == ProviderProfile.keys.count - ProviderSettings.excluded.count)
+        #expect(Self.own.count == ProviderProfile.keys.count - ProviderProfiles.keysOfProfiles.count)
     }
 
     @Test(arguments: own)

@@ -1,3 +1,4 @@
+import AuthRefreshInterface
 import DemoIssuer
 import OAuthMessages
 import RefreshCore

@@ -25,11 +25,11 @@ struct TokenFilesTests {
     private func want(_ name: String, at seconds: Int64, of account: AccountID, in files: inout TokenFiles) {
         let file = TokenFile(name: name)
         let content = TokenFiles.Content(file: file, issuedAt: at(seconds), lifetime: .seconds(100))
-        files.want(file, content, lack: nil, of: account) { Secret("\(name)-\(seconds)") }
+        files.want(file, content, Secret("\(name)-\(seconds)"), lack: nil, of: account)
     }
 
-    private func jobs(_ batch: TokenFiles.Batch?) -> [String] {
-        (batch?.jobs ?? []).map { "\($0.name)=\($0.contents?.reveal() ?? "-")" }
+    private func jobs(_ batch: (jobs: [String: Secret?], kept: Set<String>?)?) -> [String] {
+        (batch?.jobs ?? [:]).map { "\($0)=\($1?.reveal() ?? "-")" }.sorted()
     }
 
     @Test func `the last change of each file counts, and batches follow one another`() throws {
@@ -43,12 +43,12 @@ struct TokenFilesTests {
         want("b", at: 20, of: two, in: &files)
         let early = files.nextBatch()
         #expect(early == nil)
-        let news = files.ended(first, [:], at: at(20))
+        let news = files.ended([:], at: at(20))
         #expect(news == nil)
         let batch2 = files.nextBatch()
         let second = try #require(batch2)
         #expect(jobs(second) == ["a=a-20", "b=b-20"])
-        _ = files.ended(second, [:], at: at(21))
+        _ = files.ended([:], at: at(21))
         // The file has this token already, so it is not written again.
         want("a", at: 20, of: one, in: &files)
         let none = files.nextBatch()
@@ -68,8 +68,8 @@ struct TokenFilesTests {
         #expect(jobs(only) == ["a=a-0"])
         var others = TokenFiles(in: "/nowhere")
         want("a", at: 0, of: one, in: &others)
-        let begun = others.nextBatch()
-        _ = others.ended(try #require(begun), [:], at: at(0))
+        _ = others.nextBatch()
+        _ = others.ended([:], at: at(0))
         want("b", at: 0, of: one, in: &others)
         let both = others.nextBatch()
         #expect(jobs(both) == ["a=-", "b=b-0"])
@@ -79,8 +79,7 @@ struct TokenFilesTests {
         #expect(CallerLimits.tokenFileTime < Waiter.timeLimit)
         var files = TokenFiles(in: "/nowhere")
         want("a", at: 0, of: one, in: &files)
-        let taken = files.nextBatch()
-        let batch = try #require(taken)
+        _ = files.nextBatch()
         let count = Counter()
         files.whenSettled([TokenFile(name: "a")]) { count.add() }
         want("a", at: 1, of: one, in: &files)
@@ -90,12 +89,11 @@ struct TokenFilesTests {
         let strangers = Counter()
         files.whenSettled([TokenFile(name: "b"), nil]) { strangers.add() }
         #expect(strangers.value == 1, "nobody waits for another's file")
-        let news = files.ended(batch, nil, at: at(5))
+        let news = files.ended(nil, at: at(5))
         #expect(news == .failed(one, "'/nowhere/a': its file system does not answer"))
         #expect(count.value == 1)
-        let following = files.nextBatch()
-        let next = try #require(following)
-        let end = files.ended(next, [:], at: at(6))
+        _ = files.nextBatch()
+        let end = files.ended([:], at: at(6))
         #expect(end == .well)
         #expect(count.value == 2)
     }
@@ -141,19 +139,19 @@ struct TokenFilesTests {
         )
         try Data("dear friend".utf8).write(to: URL(fileURLWithPath: path + "/letter"))
         let tokens = TokenFolder(path: path)
-        let write = TokenFolder.Job(name: "work", contents: Secret("token"))
-        #expect(tokens.carryOut([], keeping: []).isEmpty)
-        #expect(tokens.carryOut([TokenFolder.Job(name: "letter", contents: nil)], keeping: []).isEmpty)
-        #expect(tokens.carryOut([write], keeping: []) == ["work": .folderOfOthers])
+        let write = ["work": Secret("token")]
+        #expect(tokens.carryOut([:], keeping: []).isEmpty)
+        #expect(tokens.carryOut(["letter": nil], keeping: []).isEmpty)
+        #expect(tokens.carryOut(write, keeping: []) == ["work": .folderOfOthers])
         #expect(try manager.contentsOfDirectory(atPath: path) == ["letter"])
         #expect(try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o755)
 
         // An empty folder is taken. After that, files of no account are the daemon's own old ones.
         try manager.removeItem(atPath: path + "/letter")
-        #expect(tokens.carryOut([write], keeping: []).isEmpty)
+        #expect(tokens.carryOut(write, keeping: []).isEmpty)
         #expect(try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o700)
         try Data().write(to: URL(fileURLWithPath: path + "/old"))
-        #expect(tokens.carryOut([], keeping: ["work"]).isEmpty)
+        #expect(tokens.carryOut([:], keeping: ["work"]).isEmpty)
         #expect(Set(try manager.contentsOfDirectory(atPath: path)) == [TokenFolder.mark, "work"])
     }
 
@@ -161,12 +159,11 @@ struct TokenFilesTests {
         let folder = try TemporaryFolder()
         let tokens = TokenFolder(path: folder.path + "/tokens")
         let contents = ["a", "b"].map { Secret(String(repeating: $0, count: 5_000)) }
-        #expect(tokens.carryOut([TokenFolder.Job(name: "work", contents: contents[0])], keeping: nil).isEmpty)
+        #expect(tokens.carryOut(["work": contents[0]], keeping: nil).isEmpty)
         let whole = Set(contents.map { Data($0.reveal().utf8) })
         async let areWritten = onOwnThread {
             (1...2_000).allSatisfy { number in
-                let job = TokenFolder.Job(name: "work", contents: contents[number % 2])
-                return tokens.carryOut([job], keeping: nil).isEmpty
+                tokens.carryOut(["work": contents[number % 2]], keeping: nil).isEmpty
             }
         }
         async let areWhole = onOwnThread { [path = folder.path + "/tokens/work"] in
@@ -183,9 +180,10 @@ struct TokenFilesTests {
                     coordinator.tokenFiles.want(
                         TokenFile(name: "f\(number)"),
                         nil,
+                        nil,
                         lack: nil,
                         of: AccountID(Int64(1_000 + number))
-                    ) { nil }
+                    )
                 }
                 let error = #expect(throws: VarlinkError.self) {
                     try coordinator.checkTokenFile(TokenFile(name: "more"), of: account)
@@ -199,7 +197,7 @@ struct TokenFilesTests {
 
     @Test func `metrics name all accounts, or only those with problems if there are too many`() async throws {
         try await withFreshAccount { rig, issuer, _ in
-            let few = try await rig.inside { try $0.metrics() }
+            let few = try await rig.inside { try $0.getMetrics(GetMetrics.Parameters()) }
             #expect(few.accounts.map(\.account) == ["work"])
             #expect(few.requestsSucceeded == 1 && few.buckets.reduce(0, +) == 1)
             #expect(few.states["fresh"] == 1 && few.requestsFailed["unreachable"] == 0)
@@ -228,7 +226,7 @@ struct TokenFilesTests {
                 }
                 _ = try coordinator.store.add(accounts)
             }
-            let many = try await rig.inside { try $0.metrics() }
+            let many = try await rig.inside { try $0.getMetrics(GetMetrics.Parameters()) }
             #expect(many.accounts.map(\.account) == ["a7"])
             #expect(many.accounts.first?.state == "retrying")
             #expect(many.states.values.reduce(0, +) == Int64(CallerLimits.measuredAccountsMax) + 1)

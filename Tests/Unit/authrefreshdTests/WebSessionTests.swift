@@ -89,7 +89,7 @@ struct WebSessionTests {
 
     /// Whether the session with this callback ended for `reason`, and its caller was told that last.
     private func hasEnded(_ reports: Reports, _ callback: String, _ reason: String) -> Bool {
-        reports.all.last == .failure(VarlinkError(WebSessionEndedError(callback: callback, reason: reason)))
+        reports.all.last == .failure(WebSessionEndedError(callback: callback, reason: reason).error)
     }
 
     // MARK: Addresses

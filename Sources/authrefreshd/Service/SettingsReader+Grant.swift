@@ -4,24 +4,19 @@ internal import RefreshCore
 internal import Varlink
 
 /// Checks the grant of an account that needs no person (RFC 6749 §4.4, RFC 7523, RFC 8693).
-struct ServiceGrantCheck {
-    let settings: AccountSettings
-    /// Whether the client will be registered at the server later.
-    let isRegistering: Bool
-
+extension SettingsReader {
     /// Refuses a grant that is unknown, lacks something, or has settings of another grant.
     ///
     /// - Parameters:
     ///   - canProveItself: whether the client has a secret or key for authentication.
     ///   - hasKey: whether it has a key.
-    func run(canProveItself: Bool, hasKey: Bool) throws(VarlinkError) {
+    func check(grant settings: AccountSettings, canProveItself: Bool, hasKey: Bool) throws(VarlinkError) {
         let kind: ServiceGrant.Kind? = try Complaint.word(
             settings.grantType,
             field: "grantType",
             kind: "a grant that works without a person"
         )
-        if kind != .jwtBearer { try refuseAssertionTerms() }
-        if kind != .tokenExchange { try refuseExchangeTerms() }
+        try refuseSettings(ofOthersThan: kind, in: settings)
         switch kind {
         case nil: return
         case .clientCredentials:
@@ -41,20 +36,35 @@ struct ServiceGrantCheck {
                     hint: "--client-key-file FILE"
                 ).error
             }
-            try checkAssertion()
-        case .tokenExchange: try checkExchange()
+            if settings.assertionSubject?.isEmpty == true { throw Complaint.empty(field: "assertionSubject").error }
+            if settings.assertionAudience?.isEmpty == true { throw Complaint.empty(field: "assertionAudience").error }
+        case .tokenExchange: try check(exchange: settings)
         }
     }
 
-    private func checkAssertion() throws(VarlinkError) {
-        for (field, text) in [
-            ("assertionSubject", settings.assertionSubject), ("assertionAudience", settings.assertionAudience),
-        ] where text?.isEmpty == true {
-            throw Complaint.empty(field: field).error
+    private func refuseSettings(
+        ofOthersThan kind: ServiceGrant.Kind?,
+        in settings: AccountSettings
+    ) throws(VarlinkError) {
+        let ofAssertion = ["assertionSubject", "assertionAudience", "assertionLifetimeSec"]
+        if kind != .jwtBearer, let field = settings.firstSet(of: ofAssertion) {
+            throw Complaint(
+                field: field,
+                "only accounts with the grant jwt-bearer have an assertion",
+                hint: Hint(Command("account", "add", "NAME", "--grant", "jwt-bearer"))
+            ).error
+        }
+        let ofExchange = ["subjectAccount", "subjectTokenType", "actorAccount", "actorTokenType", "requestedTokenType"]
+        if kind != .tokenExchange, let field = settings.firstSet(of: ofExchange) {
+            throw Complaint(
+                field: field,
+                "only accounts with the grant token-exchange are derived from another",
+                hint: "--grant token-exchange"
+            ).error
         }
     }
 
-    private func checkExchange() throws(VarlinkError) {
+    private func check(exchange settings: AccountSettings) throws(VarlinkError) {
         guard settings.subjectAccount != nil else {
             throw Complaint(
                 field: "subjectAccount",
@@ -108,32 +118,11 @@ struct ServiceGrantCheck {
             ).error
         }
     }
+}
 
-    private func refuseExchangeTerms() throws(VarlinkError) {
-        let given = [
-            ("subjectAccount", settings.subjectAccount), ("subjectTokenType", settings.subjectTokenType),
-            ("actorAccount", settings.actorAccount), ("actorTokenType", settings.actorTokenType),
-            ("requestedTokenType", settings.requestedTokenType),
-        ]
-        guard let (field, _) = given.first(where: { $0.1 != nil }) else { return }
-        throw Complaint(
-            field: field,
-            "only accounts with the grant token-exchange are derived from another",
-            hint: "--grant token-exchange"
-        ).error
-    }
-
-    private func refuseAssertionTerms() throws(VarlinkError) {
-        let given = [
-            ("assertionSubject", settings.assertionSubject != nil),
-            ("assertionAudience", settings.assertionAudience != nil),
-            ("assertionLifetimeSec", settings.assertionLifetimeSec != nil),
-        ]
-        guard let (field, _) = given.first(where: \.1) else { return }
-        throw Complaint(
-            field: field,
-            "only accounts with the grant jwt-bearer have an assertion",
-            hint: Hint(Command("account", "add", "NAME", "--grant", "jwt-bearer"))
-        ).error
+extension AccountSettings {
+    /// The first of these settings that has a value.
+    fileprivate func firstSet(of names: [String]) -> String? {
+        names.first { Setting.named($0).map { self[$0] != nil } ?? false }
     }
 }
