@@ -182,18 +182,3 @@ enum SmallFile {
         return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
     }
 }
-
-/// The user namespace of this process (user_namespaces(7)).
-package enum UserNamespace {
-    /// Whether root has a number in this namespace. If not, root looks like every other unmapped user (uid 65534), as
-    /// in a user's unit with `PrivateUsers=yes`.
-    package static let mapsRoot = SmallFile.text("/proc/self/uid_map").map(mapsRoot) ?? true
-
-    /// Reads a map.
-    ///
-    /// - Parameter map: the text of a `uid_map`. Each line has the first number inside, the first number outside, and
-    ///   the count.
-    static func mapsRoot(_ map: String) -> Bool {
-        map.split(separator: "\n").contains { $0.split(separator: " ").dropFirst().first == "0" }
-    }
-}

@@ -94,7 +94,7 @@ extension Daemon {
     /// - Returns: what was done.
     func restore(from backup: String) throws(ProgramError) -> String {
         do {
-            try ProcessHardening.apply()
+            try OwnProcess.hideMemory()
         } catch {
             throw ProgramError(error)
         }

@@ -41,7 +41,7 @@ struct Daemon {
         let (events, happened) = AsyncStream.makeStream(of: DaemonEvent.self)
         Task { for await signal in SignalWatch.signals { happened.yield(.signal(signal)) } }
         do {
-            try ProcessHardening.apply()
+            try OwnProcess.hideMemory()
         } catch {
             throw ProgramError(error)
         }
@@ -97,7 +97,7 @@ struct Daemon {
         parts.manager.ready(status: await coordinator.statusLine)
         parts.changeLog.write(.daemonStarted)
         // Reading the configuration used memory that is free again.
-        FreedMemory.giveBack()
+        OwnProcess.giveBackMemory()
 
         let reason = await serve(coordinator, parts, until: events)
         parts.changeLog.write(.daemonStopping)
@@ -245,7 +245,7 @@ extension Daemon {
         serverConfiguration.limits = CallerLimits.server
         serverConfiguration.limits.connectionsMax = configuration.file.maxConnections
         let descriptors = serverConfiguration.limits.connectionsMax + CallerLimits.otherDescriptors
-        let granted = DescriptorLimit.raise(to: descriptors)
+        let granted = OwnProcess.raiseDescriptorLimit(to: descriptors)
         if granted < descriptors { changeLog.write(.descriptorsLimited(to: granted, of: descriptors)) }
         serverConfiguration.observe = { event in
             changeLog.record(event)
@@ -303,7 +303,7 @@ extension Daemon {
     func endpoint() throws(ProgramError) -> VarlinkServerConfiguration.Endpoint {
         let sockets: [ListenSocket]
         do throws(SystemdError) {
-            sockets = try ListenSockets.received()
+            sockets = try ListenSocket.received()
         } catch {
             throw ProgramError(error)
         }

@@ -45,7 +45,7 @@ struct LoadedConfiguration: Sendable {
             environment: ProcessInfo.processInfo.environment
         )
         client.userAgent = "authrefreshd/\(Version.text)"
-        client.onRest = FreedMemory.giveBack
+        client.onRest = OwnProcess.giveBackMemory
         return client
     }
 }

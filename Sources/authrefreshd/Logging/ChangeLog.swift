@@ -100,7 +100,7 @@ extension PeerFinding {
         switch self {
         case .peerNotAllowed(let uid):
             // In a user namespace of its own, the daemon cannot tell root from other users.
-            UserNamespace.mapsRoot
+            OwnProcess.mapsRoot
                 ? PermissionDeniedError(reason: "the daemon serves its own user and root, not uid \(uid)").error
                 : PermissionDeniedError(
                     reason: "the daemon serves its own user only: its sandbox (PrivateUsers=yes) cannot tell root from "

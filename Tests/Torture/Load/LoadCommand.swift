@@ -33,7 +33,7 @@ struct LoadCommand: AsyncParsableCommand {
 
     func run() async throws {
         Torture.ignoreBrokenPipes()
-        DescriptorLimit.raise(to: 2 * (connections + subscribers + callers) + 1_024)
+        OwnProcess.raiseDescriptorLimit(to: 2 * (connections + subscribers + callers) + 1_024)
         let checks = Checks()
         var rows: [[String]] = []
         try await runFleet(checks, &rows)

@@ -10,7 +10,7 @@ import Testing
             #expect(authrefresh_get_dumpable() != 0)
             // Opened now, because afterwards the file belongs to root.
             let filter = unsafe open("/proc/self/coredump_filter", O_RDONLY)
-            try ProcessHardening.apply()
+            try OwnProcess.hideMemory()
             #expect(authrefresh_get_dumpable() == 0)
             var bytes = [UInt8](repeating: 0, count: 16)
             let count = unsafe read(filter, &bytes, bytes.count)

@@ -12,6 +12,6 @@ import Testing
         ("", false),
     ])
     func `root is mapped if a range begins with it outside`(map: String, isMapped: Bool) {
-        #expect(UserNamespace.mapsRoot(map) == isMapped)
+        #expect(OwnProcess.mapsRoot(map) == isMapped)
     }
 }

@@ -1,10 +1,12 @@
+internal import CLinux
 internal import CProcess
 internal import CSystemd
 internal import Glibc
 
-/// Protects the memory of this process, which contains plain tokens, from other processes and from the disk.
-package enum ProcessHardening {
-    /// Forbids core dumps and debuggers. Call it before the first secret is read.
+/// What this process asks of the kernel and the C library for itself.
+package enum OwnProcess {
+    /// Forbids core dumps and debuggers, because the memory of this process contains plain tokens. Call it before the
+    /// first secret is read.
     ///
     /// - `PR_SET_DUMPABLE` 0: no core dump, not even to a pipe (systemd-coredump, which `RLIMIT_CORE` 0 does not stop
     ///   in every setting), and no `ptrace` or `/proc/PID/mem` for processes of the same user. The price is that root
@@ -16,7 +18,7 @@ package enum ProcessHardening {
     ///   setting.
     ///
     /// - Throws: if the kernel refuses; the caller should refuse to start.
-    package static func apply() throws(SystemdError) {
+    package static func hideMemory() throws(SystemdError) {
         // Before the next line, after which the file belongs to root. If it cannot be written (no /proc), the other
         // settings remain.
         leaveMemoryOutOfCores()
@@ -33,29 +35,47 @@ package enum ProcessHardening {
         _ = unsafe write(filter, "0", 1)
         close(filter)
     }
-}
 
-extension SystemdError {
-    fileprivate static func hardeningRefused(errno: Int32) -> SystemdError {
-        SystemdError("cannot keep this process out of core dumps", errno: errno)
+    /// Gives the pages back to the kernel that the process has freed, and that the C library keeps for later. Call it
+    /// after the start, and when no request is in progress.
+    ///
+    /// By itself, the C library gives back only the end of an arena, and a few lasting pieces keep a whole arena. This
+    /// takes about a millisecond.
+    package static func giveBackMemory() {
+        _ = malloc_trim(0)
     }
-}
 
-/// The limit on open descriptors of this process.
-package enum DescriptorLimit {
-    /// Raises the soft limit (RLIMIT_NOFILE) to `count`, or as near as the hard limit allows. It never lowers the
+    /// Raises the soft limit on open descriptors (RLIMIT_NOFILE) to `count`, or as near as the hard limit allows. It never lowers the
     /// limit.
     ///
     /// Shells and service managers start programs with 1024 because of select(2), which nothing here calls.
     ///
     /// - Returns: how many of `count` may be open now; `count` itself if the limit cannot be read.
     @discardableResult
-    package static func raise(to count: Int) -> Int {
+    package static func raiseDescriptorLimit(to count: Int) -> Int {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
         guard unsafe getrlimit(resource, &limit) == 0, limit.rlim_cur < rlim_t(count) else { return count }
         let before = limit.rlim_cur
         limit.rlim_cur = min(rlim_t(count), limit.rlim_max)
         return Int(unsafe setrlimit(resource, &limit) == 0 ? limit.rlim_cur : before)
+    }
+
+    /// Whether root has a number in this process's user namespace (user_namespaces(7)). If not, root looks like every other unmapped user (uid 65534), as
+    /// in a user's unit with `PrivateUsers=yes`.
+    package static let mapsRoot = SmallFile.text("/proc/self/uid_map").map(mapsRoot) ?? true
+
+    /// Reads a map.
+    ///
+    /// - Parameter map: the text of a `uid_map`. Each line has the first number inside, the first number outside, and
+    ///   the count.
+    static func mapsRoot(_ map: String) -> Bool {
+        map.split(separator: "\n").contains { $0.split(separator: " ").dropFirst().first == "0" }
+    }
+}
+
+extension SystemdError {
+    fileprivate static func hardeningRefused(errno: Int32) -> SystemdError {
+        SystemdError("cannot keep this process out of core dumps", errno: errno)
     }
 }

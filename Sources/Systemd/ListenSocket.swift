@@ -1,9 +1,15 @@
 internal import CSystemd
 internal import Glibc
 
-/// Socket activation: the sockets that the service manager has passed to this process (sd_listen_fds(3)).
-package enum ListenSockets {
-    /// The passed sockets in the order of the socket unit; empty if the process was not activated by a socket.
+/// A listening Unix stream socket that the service manager opened for us. Close-on-exec is set.
+package struct ListenSocket: Hashable, Sendable {
+    /// The descriptor. The receiver owns it from now on.
+    package let descriptor: Int32
+    /// The socket unit's `FileDescriptorName=`; "unknown" if the manager gave none.
+    package let name: String
+
+    /// The sockets that the service manager has passed to this process (sd_listen_fds(3)), in the order of the socket unit;
+    /// empty if the process was not activated by a socket.
     ///
     /// The environment is not changed. `LISTEN_PID` names this process, so children ignore the variables.
     ///
@@ -37,14 +43,6 @@ package enum ListenSockets {
         }
         unsafe free(names)
     }
-}
-
-/// A listening Unix stream socket that the service manager opened for us. Close-on-exec is set.
-package struct ListenSocket: Hashable, Sendable {
-    /// The descriptor. The receiver owns it from now on.
-    package let descriptor: Int32
-    /// The socket unit's `FileDescriptorName=`; "unknown" if the manager gave none.
-    package let name: String
 }
 
 /// The socket unit whose sockets were passed to this process. The user's service manager created them, and can create
