@@ -31,13 +31,8 @@ final class SocketLoop: SerialExecutor {
     /// latest.
     typealias Turn = @Sendable (_ ready: [Readiness]) -> SuspendingClock.Instant?
 
-    private enum Job {
-        case job(UnownedJob)
-        case work(@Sendable () -> Void)
-    }
-
     private struct Mailbox {
-        var jobs: [Job] = []
+        var jobs: [@Sendable () -> Void] = []
         /// Whether the thread sleeps and must be woken for a new job.
         var isAsleep = false
         var isEnding = false
@@ -80,12 +75,17 @@ final class SocketLoop: SerialExecutor {
 
     /// Runs `work` on the thread after all earlier jobs. It is dropped if the loop has ended.
     func execute(_ work: @escaping @Sendable () -> Void) {
-        send(.work(work))
+        let isAsleep = mailbox.withLock { mailbox in
+            mailbox.jobs.append(work)
+            defer { mailbox.isAsleep = false }
+            return mailbox.isAsleep
+        }
+        if isAsleep { eventfd_write(bell, 1) }
     }
 
     /// Like `execute`, but does not wake the thread: `work` runs when the thread is awake anyway.
     func executeEventually(_ work: @escaping @Sendable () -> Void) {
-        mailbox.withLock { $0.jobs.append(.work(work)) }
+        mailbox.withLock { $0.jobs.append(work) }
     }
 
     /// Ends the loop after the jobs that were requested before.
@@ -95,7 +95,8 @@ final class SocketLoop: SerialExecutor {
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        send(.job(UnownedJob(job)))
+        let job = UnownedJob(job)
+        execute { [unowned self] in unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
 
     func asUnownedSerialExecutor() -> UnownedSerialExecutor {
@@ -104,15 +105,6 @@ final class SocketLoop: SerialExecutor {
 
     func checkIsolated() {
         precondition(isCurrent, "not on the socket's thread")
-    }
-
-    private func send(_ job: Job) {
-        let isAsleep = mailbox.withLock { mailbox in
-            mailbox.jobs.append(job)
-            defer { mailbox.isAsleep = false }
-            return mailbox.isAsleep
-        }
-        if isAsleep { eventfd_write(bell, 1) }
     }
 
     // MARK: Descriptors
@@ -179,7 +171,7 @@ final class SocketLoop: SerialExecutor {
         var alarm = turn([])
         while true {
             let (jobs, isEnding) = takeJobs()
-            for job in jobs { perform(job) }
+            for job in jobs { job() }
             if isEnding, jobs.isEmpty { return }
             // The last turn may have moved the alarm forward or added jobs. In that case, check the descriptors without
             // sleeping.
@@ -195,7 +187,7 @@ final class SocketLoop: SerialExecutor {
     }
 
     /// Takes the waiting jobs. If there are none, marks the thread as asleep.
-    private func takeJobs() -> (jobs: [Job], isEnding: Bool) {
+    private func takeJobs() -> (jobs: [@Sendable () -> Void], isEnding: Bool) {
         mailbox.withLock { mailbox in
             let jobs = mailbox.jobs
             mailbox.jobs = []
@@ -207,13 +199,6 @@ final class SocketLoop: SerialExecutor {
     private func silenceBell() {
         var rings = eventfd_t()
         unsafe eventfd_read(bell, &rings)
-    }
-
-    private func perform(_ job: Job) {
-        switch job {
-        case .job(let job): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
-        case .work(let work): work()
-        }
     }
 
     /// The timeout for epoll_wait(2). It is rounded up, so that the alarm is due when the thread wakes; -1 means no

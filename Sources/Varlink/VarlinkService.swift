@@ -7,6 +7,8 @@ package struct ServiceInfo: Encodable, Equatable, Sendable {
     package let product: String
     package let version: String
     package let url: String
+    /// The names of all interfaces; filled in for the reply.
+    fileprivate(set) var interfaces: [String] = []
 
     package init(vendor: String, product: String, version: String, url: String) {
         self.vendor = vendor
@@ -69,19 +71,7 @@ extension VarlinkService {
 enum SelfDescription {
     static let interface = "org.varlink.service"
 
-    private struct Info: Encodable {
-        let vendor: String
-        let product: String
-        let version: String
-        let url: String
-        let interfaces: [String]
-    }
-
-    private struct NoParameters: Decodable {
-        init(from decoder: any Decoder) throws {
-            _ = try decoder.container(keyedBy: ParameterKey.self)
-        }
-    }
+    private struct NoParameters: Decodable {}
 
     private struct DescriptionQuery: Decodable {
         let interface: String
@@ -104,14 +94,10 @@ enum SelfDescription {
         }
     }
 
-    private static func info(of service: VarlinkService) -> Info {
-        Info(
-            vendor: service.info.vendor,
-            product: service.info.product,
-            version: service.info.version,
-            url: service.info.url,
-            interfaces: [interface] + service.interfaces.keys.sorted()
-        )
+    private static func info(of service: VarlinkService) -> ServiceInfo {
+        var info = service.info
+        info.interfaces = [interface] + service.interfaces.keys.sorted()
+        return info
     }
 
     private static func description(
