@@ -134,12 +134,12 @@ extension AccountSearch {
     ///   - path: where the file is.
     private func oidcAgentAccount(_ name: String, path: String) -> FoundAccount {
         let password = request.passwordFile.map { ["--pw-file=\($0)"] } ?? []
-        let command = SourceCommand(words: ["oidc-gen"] + password + ["-p", name])
+        let command = ["oidc-gen"] + password + ["-p", name]
         let origin = "oidc-gen -p \(name)"
         let sourceName = name.split(separator: "/").last.map(String.init) ?? name
         return FoundAccount(locked: .oidcAgent, sourceName: sourceName, origin: origin) {
             () throws(ProgramError) in
-            var account = try OIDCAgentAccount.account(in: try command.output(), origin: origin)
+            var account = try OIDCAgentAccount.account(in: try ProgramRun.source(command), origin: origin)
             account.origin = path
             return account
         }
@@ -179,7 +179,7 @@ extension AccountSearch {
                     hint: "put a copy of your mutt_oauth2.py beside it: its DECRYPTION_PIPE decrypts the file"
                 )
             }
-            let decrypted = try SourceCommand(words: words, inputFile: place.tokenFile).output()
+            let decrypted = try ProgramRun.source(words, inputFile: place.tokenFile)
             return try MuttOAuth2Token.account(in: decrypted, script: script, place: place, origin: place.tokenFile)
         }
     }

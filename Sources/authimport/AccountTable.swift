@@ -41,7 +41,7 @@ struct AccountTable {
 
     private func json(by called: InvokedAs) -> String {
         let members = accounts.map { found in
-            ImportDocument.Account(
+            ImportDocument(
                 account: found.name,
                 issuer: found.account?.settings.issuer,
                 notes: found.account?.notes.map { $0.text(by: called) } ?? [],
@@ -51,6 +51,6 @@ struct AccountTable {
                 takes: found.hasGrant ? "grant" : "settings"
             )
         }
-        return ImportDocument(accounts: members).text
+        return ImportDocument.text(members)
     }
 }

@@ -37,7 +37,7 @@ struct FoundAccount {
     ) {
         self.source = source
         self.sourceName = sourceName
-        name = SuggestedName.from(sourceName, fallback: source.rawValue)
+        name = MovableAccount.name(from: sourceName, fallback: source.rawValue)
         self.origin = origin
         account = nil
         self.open = open

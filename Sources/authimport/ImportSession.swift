@@ -44,7 +44,7 @@ struct ImportSession {
         if chosen.isEmpty { output.note(AccountTable.nothingFound) }
         if request.isJSON {
             let members = records.map { $0.document(by: output.called) }
-            try output.answer(ImportDocument(accounts: members).text)
+            try output.answer(ImportDocument.text(members))
         }
         let unread = chosen.isEmpty ? search.problems.first.map { [$0.status] } ?? [] : []
         return (records.map(\.status) + unread).reduce(outputStatus, ExitStatus.worst)
@@ -99,8 +99,7 @@ struct ImportSession {
             output.note("\(found.source.title) must no longer use '\(found.name)'; looking for \(processes)")
         }
         do throws(ProgramError) {
-            let outcome = try Transfer(daemon: daemon, found: found, name: name).run()
-            records.append(TransferRecord(found, name: name, outcome))
+            records.append(try Transfer(daemon: daemon, found: found, name: name).run())
         } catch {
             records.append(TransferRecord(found, name: name, error))
             output.tell(error)

@@ -92,7 +92,7 @@ extension SourceProgram {
     /// Whether the agent has loaded the account, as far as we can find out.
     private func isLoaded(_ sourceName: String) -> Bool {
         guard environmentValue("OIDC_SOCK") != nil,
-            let answer = try? SourceCommand(words: ["oidc-add", "--loaded"]).output()
+            let answer = try? ProgramRun.source(["oidc-add", "--loaded"])
         else { return true }
         return String(decoding: answer, as: UTF8.self).split(whereSeparator: \.isNewline)
             .contains { $0.trimmed == sourceName }

@@ -8,20 +8,10 @@ struct Transfer {
     /// The account's new name.
     let name: String
 
-    /// The result of a transfer.
-    enum Outcome {
-        /// The grant works. It was refreshed once.
-        case taken(MovableAccount)
-        /// There was no grant.
-        case settingsOnly(MovableAccount)
-        /// The account and its grant were added, but the grant could not be tested now.
-        case unproved(MovableAccount, ErrorReply?)
-    }
-
     /// Takes over the account.
     ///
     /// - Throws: no account is left behind, unless the error says that it could not be removed.
-    func run() throws(ProgramError) -> Outcome {
+    func run() throws(ProgramError) -> TransferRecord {
         if found.hasGrant { try found.source.checkStopped(found.sourceName) }
         var account = try found.open()
         account.settings.name = name
@@ -40,7 +30,10 @@ struct Transfer {
                 hint: Hint(Command("import", "--from", found.source.rawValue, name, "--as", "NEWNAME"))
             )
         }
-        guard account.refreshToken != nil else { return .settingsOnly(account) }
+        guard account.refreshToken != nil else {
+            let message: Hint = "settings taken over from \(found.source.title); sign in: \(Command("login", name))"
+            return TransferRecord(found, account, name: name, "settings", message)
+        }
         return try prove(account)
     }
 
@@ -68,15 +61,18 @@ struct Transfer {
 
     /// Waits for the first refresh. If the server says that the grant has ended, the account is removed. After any
     /// other error, the daemon keeps the grant, because it may already have spent it.
-    private func prove(_ account: MovableAccount) throws(ProgramError) -> Outcome {
+    private func prove(_ account: MovableAccount) throws(ProgramError) -> TransferRecord {
         let refusal: ErrorReply?
         do throws(ProgramError) {
             refusal = try daemon.prove(name)
         } catch {
-            return .unproved(account, nil)
+            return unproved(account, ProgramError(.tryAgainLater, "the daemon did not answer"))
         }
-        guard let refusal else { return .taken(account) }
-        guard refusal.endsGrant else { return .unproved(account, refusal) }
+        guard let refusal else {
+            let message: Hint = "taken over from \(found.source.title), and refreshed once"
+            return TransferRecord(found, account, name: name, "taken", message)
+        }
+        guard refusal.endsGrant else { return unproved(account, refusal.error) }
         guard daemon.remove(name) else {
             throw ProgramError(
                 .tryAgainLater,
@@ -91,6 +87,14 @@ struct Transfer {
             hint: "it may have been used or revoked elsewhere; sign in to a new account: "
                 + "\(Command("login", "--help"))"
         )
+    }
+
+    /// The account and its grant were added, but the grant could not be tested now.
+    private func unproved(_ account: MovableAccount, _ error: ProgramError) -> TransferRecord {
+        let next = error.hint ?? "the daemon tries again"
+        let message: Hint =
+            "taken over from \(found.source.title), but not refreshed yet: \(error.message); \(next)"
+        return TransferRecord(found, account, name: name, "unproved", message, error.status)
     }
 }
 

@@ -13,24 +13,16 @@ struct TransferRecord {
     let retire: [Hint]
     let status: ExitStatus
 
-    init(_ found: FoundAccount, name: String, _ outcome: Transfer.Outcome) {
-        self.name = name
-        source = found.source
-        let program = found.source.title
-        let moved: MovableAccount
-        switch outcome {
-        case .taken(let account):
-            (moved, self.outcome, status) = (account, "taken", .success)
-            message = "taken over from \(program), and refreshed once"
-        case .settingsOnly(let account):
-            (moved, self.outcome, status) = (account, "settings", .success)
-            message = "settings taken over from \(program); sign in: \(Command("login", name))"
-        case .unproved(let account, let refusal):
-            let error = refusal?.error ?? ProgramError(.tryAgainLater, "the daemon did not answer")
-            (moved, self.outcome, status) = (account, "unproved", error.status)
-            let next = error.hint ?? "the daemon tries again"
-            message = "taken over from \(program), but not refreshed yet: \(error.message); \(next)"
-        }
+    /// The record of an account that was added.
+    init(
+        _ found: FoundAccount,
+        _ moved: MovableAccount,
+        name: String,
+        _ outcome: String,
+        _ message: Hint,
+        _ status: ExitStatus = .success
+    ) {
+        (self.name, source, self.outcome, self.message, self.status) = (name, found.source, outcome, message, status)
         notes = moved.notes
         retire = found.source.retire(moved, sourceName: found.sourceName, name: name)
     }
@@ -53,8 +45,8 @@ struct TransferRecord {
     }
 
     /// The record for programs.
-    func document(by called: InvokedAs) -> ImportDocument.Account {
-        ImportDocument.Account(
+    func document(by called: InvokedAs) -> ImportDocument {
+        ImportDocument(
             account: name,
             exitStatus: status.rawValue,
             message: message.text(by: called),

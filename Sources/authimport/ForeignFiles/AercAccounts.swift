@@ -49,7 +49,10 @@ enum AercAccounts {
         var account = MovableAccount(
             source: .aerc,
             sourceName: name,
-            settings: AccountSettings(name: SuggestedName.from(user ?? name, fallback: "mail"), clientId: client) {
+            settings: AccountSettings(
+                name: MovableAccount.name(from: user ?? name, fallback: "mail"),
+                clientId: client
+            ) {
                 $0.scopes = values["scope"].map { $0.split(separator: " ").map(String.init) }
                 $0.username = user
             },

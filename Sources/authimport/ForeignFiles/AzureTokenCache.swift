@@ -113,7 +113,7 @@ enum AzureTokenCache {
             // The person's first account has the plain name. A tenant's id tells apart what has the same label.
             let plain = entry.user ?? "azure"
             let names = [plain, "\(plain)-\(tenant.label)", "\((tenant.id ?? "").prefix(36))-\(plain)"]
-                .map { SuggestedName.from($0, fallback: "azure") }
+                .map { MovableAccount.name(from: $0, fallback: "azure") }
             let name = names.first { name in !(others + accounts).contains { $0.settings.name == name } }
             let settings = AccountSettings(name: name ?? names[0], clientId: entry.client) {
                 let asked = entry.token.text("target").map { $0.split(separator: " ").map(String.init) } ?? []

@@ -75,7 +75,7 @@ enum KubeconfigUsers {
             throw .wrongFormat(origin, expected: "an issuer and a client id for the user '\(name)'")
         }
         let settings = AccountSettings(
-            name: SuggestedName.from(name, fallback: "kubernetes"),
+            name: MovableAccount.name(from: name, fallback: "kubernetes"),
             issuer: issuer,
             clientId: client
         ) {

@@ -21,7 +21,7 @@ struct KubeloginOptions {
             throw .wrongFormat(origin, expected: "an issuer and a client id for the user '\(name)'")
         }
         let settings = AccountSettings(
-            name: SuggestedName.from(name, fallback: "kubernetes"),
+            name: MovableAccount.name(from: name, fallback: "kubernetes"),
             issuer: issuer,
             clientId: client
         ) {
@@ -36,7 +36,7 @@ struct KubeloginOptions {
             settings: settings,
             clientSecret: values("--oidc-client-secret").last.map { Secret($0) },
             origin: origin,
-            notes: notes(SuggestedName.from(name, fallback: "kubernetes"))
+            notes: notes(MovableAccount.name(from: name, fallback: "kubernetes"))
         )
         account.cacheFolder = values("--token-cache-dir").last
         return account

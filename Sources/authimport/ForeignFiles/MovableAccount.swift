@@ -48,3 +48,24 @@ struct MovableAccount: Sendable {
         notes += server.notes
     }
 }
+
+extension MovableAccount {
+    /// The longest account name, in characters. The first character is not a dot, a dash or a colon.
+    private static let nameMax = 64
+
+    /// The name from another program, with a dash for each character that an account name cannot have.
+    ///
+    /// - Parameter fallback: the name to use if no character is usable.
+    static func name(from text: String, fallback: String) -> String {
+        let characters = text.unicodeScalars.map { isPossible($0) ? Character($0) : "-" }
+        let name = String(characters.drop { "-.".contains($0) }.prefix(nameMax))
+        return name.isEmpty ? fallback : name
+    }
+
+    private static func isPossible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", "@", "+", ".", "-": true
+        default: false
+        }
+    }
+}

@@ -31,7 +31,7 @@ enum MuttOAuth2Token {
             (fields.text(key) ?? place?.options[option] ?? server[key]).flatMap { $0.isEmpty ? nil : $0 }
         }
         let (client, secret) = (value("client_id", "--client-id"), value("client_secret", "--client-secret"))
-        let name = SuggestedName.from(email ?? registration, fallback: "mail")
+        let name = MovableAccount.name(from: email ?? registration, fallback: "mail")
         let settings = AccountSettings(name: name, clientId: client) {
             $0.scopes = value("scope", "--scope").map { $0.split(separator: " ").map(String.init) }
             $0.username = email

@@ -13,7 +13,7 @@ enum OIDCAgentAccount {
         guard let issuer = fields.text("issuer_url"), let client = fields.text("client_id") else {
             throw .wrongFormat(origin, expected: expected)
         }
-        let name = SuggestedName.from(fields.text("name") ?? "", fallback: "oidc-agent")
+        let name = MovableAccount.name(from: fields.text("name") ?? "", fallback: "oidc-agent")
         let settings = AccountSettings(name: name, issuer: issuer, clientId: client) {
             $0.scopes = fields.text("scope").map { $0.split(separator: " ").map(String.init) }
             $0.redirectUri = fields.texts("redirect_uris")?.first(where: isLoopback)

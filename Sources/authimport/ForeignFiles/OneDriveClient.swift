@@ -32,7 +32,7 @@ enum OneDriveClient {
         var account = MovableAccount(
             source: .onedrive,
             settings: AccountSettings(
-                name: SuggestedName.from(folder, fallback: "onedrive"),
+                name: MovableAccount.name(from: folder, fallback: "onedrive"),
                 clientId: values["application_id"] ?? ownClient
             ) {
                 $0.scopes = scopes(values)

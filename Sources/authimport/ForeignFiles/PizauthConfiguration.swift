@@ -26,7 +26,7 @@ enum PizauthConfiguration {
     }
 
     private static func account(_ block: Block, origin: String) -> MovableAccount {
-        var settings = AccountSettings(name: SuggestedName.from(block.name, fallback: "pizauth"))
+        var settings = AccountSettings(name: MovableAccount.name(from: block.name, fallback: "pizauth"))
         settings.clientId = block.texts["client_id"]
         settings.scopes = block.lists["scopes"]
         var notes: [Hint] = ["pizauth stores no refresh tokens. Sign in once: \(Command("login", settings.name))"]

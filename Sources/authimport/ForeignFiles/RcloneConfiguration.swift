@@ -73,7 +73,7 @@ enum RcloneConfiguration {
         var account = MovableAccount(
             source: .rclone,
             sourceName: remote.name,
-            settings: AccountSettings(name: SuggestedName.from(remote.name, fallback: "rclone")),
+            settings: AccountSettings(name: MovableAccount.name(from: remote.name, fallback: "rclone")),
             origin: origin
         )
         let kind = remote.text("type") ?? ""

@@ -62,7 +62,8 @@ enum StoredGrant {
         name: String,
         origin: String
     ) -> MovableAccount {
-        let name = SuggestedName.from(source == .gcloud ? name : client.username ?? name, fallback: source.rawValue)
+        let known = source == .gcloud ? name : client.username ?? name
+        let name = MovableAccount.name(from: known, fallback: source.rawValue)
         let settings = AccountSettings(name: name, clientId: client.id) {
             $0.scopes = client.scopes
             $0.username = client.username

@@ -8,6 +8,6 @@ struct SuggestedNameTests {
         (String(repeating: "n", count: 65), String(repeating: "n", count: 64)),
     ])
     func `a suggestion is a name that an account can have`(_ text: String, _ name: String) {
-        #expect(SuggestedName.from(text, fallback: "fallback") == name)
+        #expect(MovableAccount.name(from: text, fallback: "fallback") == name)
     }
 }

@@ -2,27 +2,23 @@ internal import AuthRefreshInterface
 internal import Basics
 internal import Glibc
 
-/// Runs a program that prints its accounts. The output contains secrets; it comes through a pipe and stays in memory.
-struct SourceCommand {
+/// Programs that print their accounts.
+extension ProgramRun {
     /// The time limit in s. A person may have to type a password.
-    static let limitSeconds = 120
+    private static let sourceLimit = 120
 
-    let words: [String]
-    /// The file for its standard input; nil for the terminal.
-    var inputFile: String?
-
-    /// The command for display.
-    var origin: String { words.joined(separator: " ") }
-
-    /// Runs the program and returns its output.
-    func output() throws(ProgramError) -> [UInt8] {
+    /// Runs such a program and returns its output. It contains secrets; it comes through a pipe and stays in memory.
+    ///
+    /// - Parameter inputFile: the file for its standard input; nil for the terminal.
+    static func source(_ words: [String], inputFile: String? = nil) throws(ProgramError) -> [UInt8] {
+        let origin = words.joined(separator: " ")
         var terminal = termios()
         let isTerminal = unsafe tcgetattr(STDIN_FILENO, &terminal) == 0
         let run = ProgramRun(
             words,
             input: inputFile.map { .file($0) } ?? .ours,
             collectsErrors: false,
-            limitMilliseconds: Int32(Self.limitSeconds) * 1000,
+            limitMilliseconds: Int32(sourceLimit) * 1000,
             bytesMax: ImportLimit.sourceBytesMax
         )
         let (bytes, end) = run.output()
@@ -42,7 +38,7 @@ struct SourceCommand {
         case .timedOut:
             throw ProgramError(
                 .tryAgainLater,
-                "'\(origin)' cannot be read: '\(words[0])' did not end within \(Self.limitSeconds) s"
+                "'\(origin)' cannot be read: '\(words[0])' did not end within \(sourceLimit) s"
             )
         case .tooMuch: throw .tooLarge(origin)
         }
