@@ -83,7 +83,9 @@ package struct DemoClient: Sendable, Equatable {
     }
 
     /// Whether these are this client's credentials, sent by its registered method.
-    func accepts(_ credentials: ClientCredentials, _ check: AssertionCheck) -> Bool {
+    ///
+    /// - Parameter audiences: those that an assertion may have.
+    func accepts(_ credentials: ClientCredentials, for audiences: Set<String>, at now: Duration) -> Bool {
         switch (authentication, credentials) {
         case (.none, .named(let id)):
             return id == self.id
@@ -95,7 +97,7 @@ package struct DemoClient: Sendable, Equatable {
             guard let pair = ClientCredentials.pair(text, form) else { return false }
             return pair.id == id && pair.secret == secret
         case (.privateKey(let pem), .assertion(let token)):
-            guard let claims = check.claims(of: token, signedBy: pem) else { return false }
+            guard let claims = SignedToken(token)?.claims(signedBy: pem, for: audiences, at: now) else { return false }
             return claims["iss"]?.string == id && claims["sub"]?.string == id
         case (.none, _), (.post, _), (.signedPost, _), (.basic, _), (.privateKey, _):
             return false

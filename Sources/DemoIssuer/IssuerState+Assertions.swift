@@ -10,7 +10,7 @@ extension IssuerState {
         var draft = draft
         let known = form["assertion"].flatMap { SignedToken($0)?.claims["iss"]?.string }.flatMap { clients[$0] }
         guard let assertion = form["assertion"], let client = known, let key = client.assertionKey,
-            let claims = assertionCheck(at: now).claims(of: assertion, signedBy: key),
+            let claims = SignedToken(assertion)?.claims(signedBy: key, for: audiences, at: now),
             let name = claims["jti"]?.string, shownAssertions.insert(client.id + " " + name).inserted
         else {
             note(draft, .assertionRefused, at: now)
@@ -30,7 +30,6 @@ extension IssuerState {
         return answer(decision, at: now)
     }
 
-    func assertionCheck(at now: Duration) -> AssertionCheck {
-        AssertionCheck(audiences: [issuer, issuer + "/token"], now: now)
-    }
+    /// The audiences that an assertion may have.
+    var audiences: Set<String> { [issuer, issuer + "/token"] }
 }

@@ -138,8 +138,7 @@ struct IssuerState {
 
     /// The client that has these credentials; nil if they are wrong.
     func authenticate(_ credentials: ClientCredentials, at now: Duration) -> DemoClient? {
-        let check = assertionCheck(at: now)
-        return registration(credentials).flatMap { $0.accepts(credentials, check) ? $0 : nil }
+        registration(credentials).flatMap { $0.accepts(credentials, for: audiences, at: now) ? $0 : nil }
     }
 
     private func registration(_ credentials: ClientCredentials) -> DemoClient? {

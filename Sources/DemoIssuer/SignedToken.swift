@@ -1,3 +1,5 @@
+internal import Crypto
+internal import CryptoExtras
 internal import FoundationEssentials
 internal import TextEncodings
 
@@ -25,5 +27,41 @@ struct SignedToken {
     /// Decodes base64url (RFC 7515 §2); nil if it is invalid.
     static func bytes(_ text: Substring) -> Data? {
         Base64URL.decode(text.utf8).map { Data($0) }
+    }
+}
+
+extension SignedToken {
+    /// The longest lifetime in seconds that is accepted.
+    private static let longestLifetime: Int64 = 3600
+
+    /// The claims of a token with which a client asks for a token for itself or for somebody else (RFC 7523 §3), if `key`
+    /// signed it and it is valid now; nil for any other. The check is strict.
+    ///
+    /// - Parameters:
+    ///   - key: a public key in PEM, RSA or P-256.
+    ///   - audiences: the issuer identifier and the token endpoint.
+    func claims(signedBy key: String, for audiences: Set<String>, at now: Duration) -> JSONText? {
+        let seconds = Int64(now.wholeSeconds)
+        guard isSigned(by: key), let end = claims["exp"]?.integer, end > seconds,
+            end <= seconds + Self.longestLifetime + 60, (claims["iat"]?.integer ?? seconds) <= seconds + 60,
+            let audience = claims["aud"]?.string, audiences.contains(audience)
+        else { return nil }
+        return claims
+    }
+
+    private func isSigned(by key: String) -> Bool {
+        switch algorithm {
+        case "ES256":
+            guard let key = try? P256.Signing.PublicKey(pemRepresentation: key),
+                let signature = try? P256.Signing.ECDSASignature(rawRepresentation: self.signature)
+            else { return false }
+            return key.isValidSignature(signature, for: signed)
+        case "RS256":
+            guard let key = try? _RSA.Signing.PublicKey(pemRepresentation: key) else { return false }
+            let signature = _RSA.Signing.RSASignature(rawRepresentation: self.signature)
+            return key.isValidSignature(signature, for: SHA256.hash(data: signed), padding: .insecurePKCS1v1_5)
+        default:
+            return false
+        }
     }
 }
