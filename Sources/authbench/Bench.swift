@@ -47,13 +47,13 @@ enum Bench: String, CaseIterable, Sendable {
     /// - Throws: `BenchError` if it cannot be run.
     func measure(in workshop: Workshop) async throws -> [Figure] {
         switch self {
-        case .tokenProcess: try await TokenProcessBench(workshop: workshop).figures()
-        case .serve: try await ServeBench(workshop: workshop).figures()
-        case .idle: try await IdleBench(workshop: workshop).figures()
-        case .million: try await MillionBench(workshop: workshop).figures()
-        case .refreshRate: try await RefreshRateBench(workshop: workshop).figures()
-        case .rotate: try await RotateBench(workshop: workshop).figures()
-        case .refusal: try await RefusalBench(workshop: workshop).figures()
+        case .tokenProcess: try await workshop.tokenProcess()
+        case .serve: try await workshop.serve()
+        case .idle: try await workshop.idle()
+        case .million: try await workshop.million()
+        case .refreshRate: try await workshop.refreshRate()
+        case .rotate: try await workshop.rotate()
+        case .refusal: try await workshop.refusal()
         }
     }
 }

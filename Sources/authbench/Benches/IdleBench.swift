@@ -1,12 +1,10 @@
 internal import TestSupport
 
 /// Measures an idle daemon with one account that has been refreshed.
-struct IdleBench {
-    let workshop: Workshop
-
-    func figures() async throws -> [Figure] {
-        let effort = workshop.effort
-        let issuer = try await LocalIssuer(in: workshop.folder, tokenLifetime: .seconds(3600))
+extension Workshop {
+    nonisolated func idle() async throws -> [Figure] {
+        let effort = effort
+        let issuer = try await LocalIssuer(in: self.folder, tokenLifetime: .seconds(3600))
         let stage = try DaemonStage()
         try stage.configure(issuer.configuration(concurrency: 8))
         let daemon = try await stage.start()

@@ -1,14 +1,12 @@
 internal import TestSupport
 
 /// Measures start and memory of a daemon with very many accounts, alternating with one that has ten.
-struct MillionBench {
-    let workshop: Workshop
-
-    func figures() async throws -> [Figure] {
+extension Workshop {
+    nonisolated func million() async throws -> [Figure] {
         let small = try FilledStore(accounts: 10)
-        let large = try await workshop.largeStore()
+        let large = try await largeStore()
         var (few, many): ([Start], [Start]) = ([], [])
-        for _ in 0..<workshop.effort.starts {
+        for _ in 0..<effort.starts {
             few.append(try await start(small))
             many.append(try await start(large))
         }
@@ -36,7 +34,7 @@ struct MillionBench {
         let footprint: ProcessFootprint
     }
 
-    private func start(_ store: FilledStore) async throws -> Start {
+    private nonisolated func start(_ store: FilledStore) async throws -> Start {
         let from = ContinuousClock.now
         let daemon = try await store.stage.start()
         _ = try await store.reply()

@@ -9,19 +9,17 @@ internal import TextEncodings
 
 /// Measures refreshes per second with 64 under way at any time, alternating with libcurl alone against the same
 /// server.
-struct RefreshRateBench {
-    let workshop: Workshop
-
+extension Workshop {
     private static let concurrency = 64
     /// Few slices, because each needs a second for the daemon to start.
     private static let slices = 3
     /// How long after storing the accounts are due, so that there is time to start the daemon and to subscribe.
     private static let notice = Duration.seconds(3)
 
-    func figures() async throws -> [Figure] {
-        let issuer = try await LocalIssuer(in: workshop.folder, tokenLifetime: .seconds(86_400))
+    nonisolated func refreshRate() async throws -> [Figure] {
+        let issuer = try await LocalIssuer(in: self.folder, tokenLifetime: .seconds(86_400))
         var (ours, floor): ([Double], [Double]) = ([], [])
-        for _ in 0..<min(Self.slices, workshop.effort.slices) {
+        for _ in 0..<min(Self.slices, effort.slices) {
             floor.append(try await bareSlice(issuer))
             ours.append(try await daemonSlice(issuer))
         }
@@ -37,7 +35,7 @@ struct RefreshRateBench {
         ]
     }
 
-    private func bareSlice(_ issuer: LocalIssuer) async throws -> Double {
+    private nonisolated func bareSlice(_ issuer: LocalIssuer) async throws -> Double {
         let grants = try await grants(issuer)
         let client = BareClient(for: issuer)
         let from = ContinuousClock.now
@@ -55,7 +53,7 @@ struct RefreshRateBench {
         return Double(grants.count) / (took / .seconds(1))
     }
 
-    private func daemonSlice(_ issuer: LocalIssuer) async throws -> Double {
+    private nonisolated func daemonSlice(_ issuer: LocalIssuer) async throws -> Double {
         let grants = try await grants(issuer)
         let stage = try DaemonStage()
         try stage.configure(issuer.configuration(concurrency: Self.concurrency))
@@ -85,14 +83,18 @@ struct RefreshRateBench {
         }
     }
 
-    private func grants(_ issuer: LocalIssuer) async throws -> [IssuedGrant] {
-        try await issuer.issuer.issueGrants(count: workshop.effort.refreshes, clientID: LocalIssuer.clientID)
+    private nonisolated func grants(_ issuer: LocalIssuer) async throws -> [IssuedGrant] {
+        try await issuer.issuer.issueGrants(count: effort.refreshes, clientID: LocalIssuer.clientID)
     }
 
     /// Stores an account for each grant.
     ///
     /// - Returns: when all of them are due.
-    private func fill(_ stage: DaemonStage, with grants: [IssuedGrant], of issuer: LocalIssuer) throws -> Timestamp {
+    private nonisolated func fill(
+        _ stage: DaemonStage,
+        with grants: [IssuedGrant],
+        of issuer: LocalIssuer
+    ) throws -> Timestamp {
         let bootID = try BootClock.bootID()
         let due = Moment(
             wall: Timestamp(microseconds: WallClock.now()) + Self.notice,

@@ -4,11 +4,9 @@ internal import TestSupport
 
 /// Measures how long a program outside of an account's list waits for its refusal, if the account has a token and if it
 /// has none. Work on a token, such as reading the disk or asking a server, would show in the difference.
-struct RefusalBench {
-    let workshop: Workshop
-
-    func figures() async throws -> [Figure] {
-        let issuer = try await LocalIssuer(in: workshop.folder, tokenLifetime: .seconds(3600))
+extension Workshop {
+    nonisolated func refusal() async throws -> [Figure] {
+        let issuer = try await LocalIssuer(in: self.folder, tokenLifetime: .seconds(3600))
         let stage = try DaemonStage()
         try stage.configure(issuer.configuration(concurrency: 8))
         let daemon = try await stage.start()
@@ -22,7 +20,7 @@ struct RefusalBench {
             guard edit.end == .exited(0) else { throw TestFault.failed(program: "authctl", errors: edit.errors) }
         }
         var times = [[Double]](repeating: [], count: accounts.count)
-        for _ in 0..<workshop.effort.processRuns {
+        for _ in 0..<effort.processRuns {
             // In random order, so that none always follows the other.
             for (number, account) in Array(accounts.enumerated()).shuffled() {
                 times[number].append(try await Self.refusal(of: account, stage.socket) / .microseconds(1))

@@ -5,17 +5,15 @@ internal import TestSupport
 internal import TextEncodings
 
 /// Measures one forced refresh with rotation, from request to answer, alternating with one exchange and two fsyncs.
-struct RotateBench {
-    let workshop: Workshop
-
-    func figures() async throws -> [Figure] {
-        let issuer = try await LocalIssuer(in: workshop.folder, tokenLifetime: .seconds(3600))
+extension Workshop {
+    nonisolated func rotate() async throws -> [Figure] {
+        let issuer = try await LocalIssuer(in: self.folder, tokenLifetime: .seconds(3600))
         let stage = try DaemonStage()
         try stage.configure(issuer.configuration(concurrency: 8))
         let daemon = try await stage.start()
         // One account per round, because the daemon refreshes none more often than once a second after its first
         // refresh.
-        for round in 0...workshop.effort.rotations {
+        for round in 0...effort.rotations {
             try await stage.add("work\(round)", issuer: issuer.url, refreshToken: try await issuer.grant())
             try await stage.acquire("work\(round)")
         }
@@ -26,7 +24,7 @@ struct RotateBench {
 
         var (ours, floor): ([Double], [Double]) = ([], [])
         // The first round of each loads what the later ones have.
-        for round in 0...workshop.effort.rotations {
+        for round in 0...effort.rotations {
             let from = ContinuousClock.now
             let answer = try await client.refresh(floorToken)
             try log.append()

@@ -3,7 +3,7 @@ internal import TestSupport
 /// Measures `AcquireToken` with a new connection for each request, alternating with two C servers. Neither of them
 /// parses JSON or checks the caller. One answers one caller after the other, the other answers all waiting callers
 /// together.
-struct ServeBench {
+extension Workshop {
     /// What is required beside the C servers: how many times as long a request may take, and which share of their rates
     /// there must be.
     private struct Limits {
@@ -13,27 +13,25 @@ struct ServeBench {
         var rateBesideBatches = 0.8
     }
 
-    let workshop: Workshop
-
-    func figures() async throws -> [Figure] {
+    nonisolated func serve() async throws -> [Figure] {
         var figures = try await measure(FilledStore(accounts: 10), prefix: "serve", Limits())
         figures += try await measure(
-            FilledStore(accounts: min(10_000, workshop.effort.manyAccounts)),
+            FilledStore(accounts: min(10_000, effort.manyAccounts)),
             prefix: "serve/ten-thousand",
             Limits()
         )
         // The daemon's memory has no room for so many tokens, so the coordinator answers many calls from the store. With 32
         // clients 0.3 of the rate and five times the worst time were seen.
         let limits = Limits(time: 2, worst: 8, rate: 0.2, rateBesideBatches: 0.18)
-        return figures + (try await measure(try await workshop.largeStore(), prefix: "serve/million", limits))
+        return figures + (try await measure(try await largeStore(), prefix: "serve/million", limits))
     }
 
     /// Measures one store.
-    private func measure(_ store: FilledStore, prefix: String, _ limits: Limits) async throws -> [Figure] {
+    private nonisolated func measure(_ store: FilledStore, prefix: String, _ limits: Limits) async throws -> [Figure] {
         let daemon = try await store.stage.start()
         let reply = try await store.reply()
-        let single = try await FloorServer(workshop.floor.server, in: workshop, reply: reply)
-        let batches = try await FloorServer(workshop.floor.batchServer, in: workshop, reply: reply)
+        let single = try await FloorServer(floor.server, in: self, reply: reply)
+        let batches = try await FloorServer(floor.batchServer, in: self, reply: reply)
         let alone = try await slices(store, [single], clients: 1)
         let together = try await slices(store, [single, batches], clients: 32)
         single.stop()
@@ -80,13 +78,13 @@ struct ServeBench {
     }
 
     /// Slices of the daemon and of each floor, alternating.
-    private func slices(
+    private nonisolated func slices(
         _ store: FilledStore,
         _ servers: [FloorServer],
         clients: Int
     ) async throws -> (ours: [Slice], floors: [[Slice]]) {
         var (ours, floors) = ([Slice](), [[Slice]](repeating: [], count: servers.count))
-        for _ in 0..<workshop.effort.slices {
+        for _ in 0..<effort.slices {
             for (index, server) in servers.enumerated() {
                 floors[index].append(try await slice(server.socket, clients, of: store))
             }
@@ -96,12 +94,12 @@ struct ServeBench {
         return (ours, floors)
     }
 
-    private func slice(_ socket: String, _ clients: Int, of store: FilledStore) async throws -> Slice {
+    private nonisolated func slice(_ socket: String, _ clients: Int, of store: FilledStore) async throws -> Slice {
         let parts = FilledStore.requestParts
         let lines = try await FloorPrograms.output(
-            of: workshop.floor.load,
+            of: floor.load,
             [
-                socket, String(clients), String(workshop.effort.sliceMilliseconds), parts.head, parts.tail,
+                socket, String(clients), String(effort.sliceMilliseconds), parts.head, parts.tail,
                 String(store.accounts),
             ]
         )

@@ -4,22 +4,20 @@ internal import TestSupport
 ///
 /// The dynamically linked client asks the C server. The static one asks the daemon, as `authctl` does, so that only the
 /// two commands differ.
-struct TokenProcessBench {
-    let workshop: Workshop
-
-    func figures() async throws -> [Figure] {
+extension Workshop {
+    nonisolated func tokenProcess() async throws -> [Figure] {
         let store = try FilledStore(accounts: 1)
         let daemon = try await store.stage.start()
-        let floorServer = try await FloorServer(workshop.floor.server, in: workshop, reply: try await store.reply())
-        let issuer = try await LocalIssuer(in: workshop.folder, tokenLifetime: .seconds(86_400))
+        let floorServer = try await FloorServer(floor.server, in: self, reply: try await store.reply())
+        let issuer = try await LocalIssuer(in: self.folder, tokenLifetime: .seconds(86_400))
         let agent = try await OIDCAgent(at: issuer)
         var environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C", "AUTHREFRESH_SOCKET": store.stage.socket]
         environment.merge(agent?.environment ?? [:]) { ours, _ in ours }
         let commands =
             [
-                [workshop.floor.client, floorServer.socket, FilledStore.request(0)],
-                [workshop.floor.staticClient, store.stage.socket, FilledStore.request(0)],
-                [workshop.authctl, "token", FilledStore.name(0)],
+                [floor.client, floorServer.socket, FilledStore.request(0)],
+                [floor.staticClient, store.stage.socket, FilledStore.request(0)],
+                [authctl, "token", FilledStore.name(0)],
             ] + (agent.map { [$0.tokenCommand] } ?? [])
         let runs = try await time(commands, environment)
         var calls: [Double] = []
@@ -70,9 +68,9 @@ struct TokenProcessBench {
     }
 
     /// The runs of each command.
-    private func time(_ commands: [[String]], _ environment: [String: String]) async throws -> [[Run]] {
-        let words = ["time", String(workshop.effort.processRuns)] + commands.flatMap { ["--"] + $0 }
-        let lines = try await FloorPrograms.output(of: workshop.floor.runner, words, environment: environment)
+    private nonisolated func time(_ commands: [[String]], _ environment: [String: String]) async throws -> [[Run]] {
+        let words = ["time", String(effort.processRuns)] + commands.flatMap { ["--"] + $0 }
+        let lines = try await FloorPrograms.output(of: floor.runner, words, environment: environment)
         var runs = [[Run]](repeating: [], count: commands.count)
         for line in lines {
             let fields = line.split(separator: " ").compactMap { Double($0) }
@@ -84,9 +82,9 @@ struct TokenProcessBench {
         return runs
     }
 
-    private func count(_ command: [String], _ environment: [String: String]) async throws -> Double {
+    private nonisolated func count(_ command: [String], _ environment: [String: String]) async throws -> Double {
         let lines = try await FloorPrograms.output(
-            of: workshop.floor.runner,
+            of: floor.runner,
             ["count"] + command,
             environment: environment
         )

@@ -8,8 +8,6 @@ struct Figure: Sendable {
         case partOfFloor(atLeast: Double)
         /// At most this value, with any floor.
         case value(atMost: Double)
-        /// The figure is shown without a limit.
-        case none
     }
 
     /// The name `BENCH/WHAT`, the same in every run.
@@ -29,15 +27,13 @@ struct Figure: Sendable {
         case .timesFloor(let most): ratio.map { $0 <= most } ?? false
         case .partOfFloor(let least): ratio.map { $0 >= least } ?? false
         case .value(let most): value <= most
-        case .none: true
         }
     }
 
     /// The limit's number. The figure's name says what it is compared with.
-    private var limitNumber: Double? {
+    private var limitNumber: Double {
         switch limit {
         case .timesFloor(let number), .partOfFloor(let number), .value(let number): number
-        case .none: nil
         }
     }
 }
@@ -63,7 +59,6 @@ extension Figure {
 enum Unit: String, Sendable {
     case microseconds = "µs"
     case milliseconds = "ms"
-    case seconds = "s"
     case mebibytes = "MiB"
     case perSecond = "1/s"
     case calls

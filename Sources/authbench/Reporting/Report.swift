@@ -49,10 +49,9 @@ struct Report {
             case .timesFloor(let most): "≤ \(most.rounded(digits: 2)) ×"
             case .partOfFloor(let least): "≥ \(least.rounded(digits: 2)) ×"
             case .value(let most): "≤ \(most.rounded(digits: most < 1 ? 2 : 0))"
-            case .none: ""
             }
         let ratio = figure.ratio.map { "\($0.rounded(digits: 2)) ×" } ?? ""
-        let verdict = figure.limit == .none ? "" : figure.isMet ? "met" : "NOT MET"
+        let verdict = figure.isMet ? "met" : "NOT MET"
         return row(
             figure.name,
             [
