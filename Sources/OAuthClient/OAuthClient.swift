@@ -47,25 +47,6 @@ package final class OAuthClient: Sendable {
         exchanges.begin()
     }
 
-    /// Sends the refresh token of `request` once and returns the outcome.
-    ///
-    /// It takes `totalTimeout` at most. If the server may replace the refresh token, it keeps reading for
-    /// `answerTimeout`, because the answer may hold the only refresh token that the server still accepts. A refresh
-    /// that is cancelled after it was sent counts as unanswered.
-    ///
-    /// - Parameter onOverdue: called once if the request was sent and `totalTimeout` passes before its answer.
-    @concurrent package func refresh(
-        _ request: RefreshRequest,
-        onOverdue: @escaping @Sendable () -> Void = {}
-    ) async -> RefreshOutcome {
-        await TokenRefresh(servers: servers, introspection: introspection).run(request, onOverdue: onOverdue)
-    }
-
-    /// Revokes a grant at the server (RFC 7009): the refresh token, then the access token.
-    @concurrent package func revoke(_ request: RevocationRequest) async -> Result<Void, RevocationError> {
-        await Revocation(servers: servers).run(request)
-    }
-
     /// Keeps the last good metadata of each server across restarts.
     package func keepMetadata(in shelf: MetadataStore) {
         servers.cache.keep(in: shelf)

@@ -38,7 +38,7 @@ final class AssertionFiles: Sendable {
         let expiresAt: Timestamp?
         do throws(JOSEError) {
             guard let read else { throw .malformed }
-            expiresAt = try ClientAssertion.expiry(of: read)
+            expiresAt = try read.expiryOfToken()
         } catch {
             throw TransportFailure(cause: .assertionFile, wasSent: false)
         }

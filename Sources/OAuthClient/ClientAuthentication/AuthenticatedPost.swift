@@ -26,10 +26,8 @@ struct AuthenticatedPost: Sendable {
     /// When to stop reading an answer that comes late; nil stops at the deadline.
     var patience: HTTPTransport.Patience?
     var format = BodyFormat.form
-    /// Whether to send the fields in the query of a GET.
-    var isQuery = false
-    /// Whether to send a DELETE, with the fields in its body.
-    var isDeletion = false
+    /// GET sends the fields in its query, the others in their body.
+    var method = RequestMethod.post
     /// Whether the fields may be sent only once, because they contain a code or token that can be used only once. Then
     /// no other credentials are tried.
     var isSentOnce = false
@@ -222,7 +220,7 @@ struct AuthenticatedPost: Sendable {
         _ credentials: ClientCredentials,
         _ foreign: Secret?
     ) async throws(TransportFailure) -> Answer {
-        let identity = ClientIdentity(registration, credentials.method)
+        let identity = credentials.method.means == .certificate ? registration.clientKey : nil
         let alias = identity.flatMap { _ in metadata?.mutualTLSAlias(of: endpoint) }
         let place = alias ?? endpoint
         var (nonce, skew) = (servers.origins.nonce(for: place), servers.origins.skew(of: place))
@@ -236,10 +234,10 @@ struct AuthenticatedPost: Sendable {
             // Some requests name the client in their own fields, whatever the method.
             let all = fields + own.filter { own in !fields.contains { $0.name == own.name } }
             let request = HTTPTransport.Request(
-                endpoint: isQuery ? place.adding(all) : place,
-                method: isDeletion ? .delete : nil,
+                endpoint: method == .get ? place.adding(all) : place,
+                method: method,
                 headers: try headers(credentials, to: place, nonce: nonce, at: now),
-                body: isQuery ? nil : format.body(all),
+                body: method == .get ? nil : format.body(all),
                 isSpending: true,
                 patience: patience,
                 caFile: profile?.caFile,
@@ -280,24 +278,11 @@ struct AuthenticatedPost: Sendable {
 
     private func assertion(of credentials: ClientCredentials, at now: Timestamp) throws(TransportFailure) -> Secret? {
         guard let metadata else { return nil }
-        let occasion = ClientCredentials.Occasion(
-            metadata: metadata,
-            endpoint: endpoint,
-            now: now,
-            random: Self.newIdentifier
-        )
         do throws(JOSEError) {
-            return try credentials.assertion(on: occasion)
+            return try credentials.assertion(for: metadata, at: endpoint, now: now)
         } catch {
             throw TransportFailure(cause: .clientKey, wasSent: false)
         }
-    }
-
-    /// 16 random bytes. That is enough to expect that no two calls return the same bytes.
-    static func newIdentifier() -> [UInt8] {
-        var random = SystemRandomNumberGenerator()
-        let halves = [random.next(), random.next()]
-        return unsafe halves.withUnsafeBytes { unsafe Array($0) }
     }
 
     private func headers(
@@ -305,8 +290,8 @@ struct AuthenticatedPost: Sendable {
         to endpoint: Endpoint,
         nonce: String?,
         at now: Timestamp
-    ) throws(TransportFailure) -> HTTPHeaders {
-        var headers: HTTPHeaders = [
+    ) throws(TransportFailure) -> HeaderFields {
+        var headers: HeaderFields = [
             "accept": "application/json",
             "content-type": format.contentType,
             "user-agent": servers.configuration.userAgent,
@@ -317,9 +302,7 @@ struct AuthenticatedPost: Sendable {
         if isBound, let secret = registration.dpopKey {
             do throws(JOSEError) {
                 let key = try DPoPKey(stored: secret)
-                let random = Self.newIdentifier()
-                let method = isQuery ? "GET" : "POST"
-                let proof = try key.proof(method: method, url: endpoint.url, nonce: nonce, now: now, random: random)
+                let proof = try key.proof(method: method.word, url: endpoint.url, nonce: nonce, now: now)
                 headers.add(name: "dpop", value: proof)
             } catch {
                 throw TransportFailure(cause: .clientKey, wasSent: false)

@@ -66,7 +66,7 @@ struct AnswerReader {
     ///   - trustsServer: whether the server is certainly the one that was asked.
     func answer(status: Int, isEnded: Bool, trustsServer: Bool) -> Answer? {
         guard status >= 100 else { return nil }
-        var answer = Answer(status: status, headers: AnswerHeaders(fields))
+        var answer = Answer(status: status, headers: HeaderFields(fields))
         answer.isTooLarge = isTooLarge
         guard !isTooLarge else { return answer }
         let label = answer.headers.first(name: "content-encoding")

@@ -29,6 +29,12 @@ struct ExchangePlan: Sendable {
 ///
 /// It lives on the thread of the exchanges.
 @safe final class Exchange {
+    /// How long the connection is silent before the first probe and between probes, in seconds (tcp(7), keepalive).
+    private static let probeInterval = 15
+    /// How long data or probes may remain unacknowledged, in milliseconds. The kernel's own limit is a quarter of an
+    /// hour.
+    private static let acknowledgementLimit: Int32 = 60_000
+
     let plan: ExchangePlan
     let handle: UnsafeMutableRawPointer
     /// The handle's address.
@@ -183,7 +189,7 @@ struct ExchangePlan: Sendable {
         let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
         let socket = Glibc.socket(address.family, kind, address.protocol)
         guard socket >= 0 else { return -1 }
-        var limit = Int32(LostPeerDetection.acknowledgementLimit)
+        var limit = Self.acknowledgementLimit
         unsafe setsockopt(socket, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &limit, socklen_t(MemoryLayout<Int32>.size))
         sockets.append(socket)
         return socket
@@ -253,8 +259,8 @@ struct ExchangePlan: Sendable {
         // If the server is gone, the connection ends with an error within about a minute. Nothing else would notice it
         // while an answer is awaited.
         setting.number(CURLOPT_TCP_KEEPALIVE, 1)
-        setting.number(CURLOPT_TCP_KEEPIDLE, LostPeerDetection.probeInterval)
-        setting.number(CURLOPT_TCP_KEEPINTVL, LostPeerDetection.probeInterval)
+        setting.number(CURLOPT_TCP_KEEPIDLE, Self.probeInterval)
+        setting.number(CURLOPT_TCP_KEEPINTVL, Self.probeInterval)
         // An empty text: not even the proxy of the environment.
         setting.text(CURLOPT_PROXY, plan.proxy?.reveal() ?? "")
         setting.text(CURLOPT_NOPROXY, "")
@@ -268,17 +274,15 @@ struct ExchangePlan: Sendable {
         setting.number(CURLOPT_SSL_VERIFYPEER, plan.verifies ? 1 : 0)
         setting.number(CURLOPT_SSL_VERIFYHOST, plan.verifies ? 2 : 0)
         setting.number(CURLOPT_CERTINFO, plan.isProbe ? 1 : 0)
-        switch unsafe HTTPLibrary.systemAuthorities(of: handle) {
-        case .folder(let path):
+        if let folder = unsafe HTTPLibrary.authorityFolder(of: handle) {
             setting.text(CURLOPT_CAINFO, nil)
-            setting.text(CURLOPT_CAPATH, path)
+            setting.text(CURLOPT_CAPATH, folder)
             setting.text(CURLOPT_PROXY_CAINFO, nil)
-            setting.text(CURLOPT_PROXY_CAPATH, path)
-        case .bundle(let path):
+            setting.text(CURLOPT_PROXY_CAPATH, folder)
+        } else if let bundle = unsafe HTTPLibrary.authorityBundle(of: handle) {
             setting.text(CURLOPT_CAPATH, nil)
-            setting.text(CURLOPT_CAINFO, path)
-            setting.text(CURLOPT_PROXY_CAINFO, path)
-        case .none: break
+            setting.text(CURLOPT_CAINFO, bundle)
+            setting.text(CURLOPT_PROXY_CAINFO, bundle)
         }
         if let authorities = plan.authorities {
             unsafe authorities.withUnsafeBytes { bytes in
@@ -287,7 +291,7 @@ struct ExchangePlan: Sendable {
             }
         }
         guard let identity = plan.request.identity else { return }
-        unsafe identity.pem.withBytes { bytes in
+        unsafe identity.withBytes { bytes in
             unsafe setting.blob(CURLOPT_SSLCERT_BLOB, bytes)
             unsafe setting.blob(CURLOPT_SSLKEY_BLOB, bytes)
         }
@@ -307,7 +311,7 @@ struct ExchangePlan: Sendable {
         } else {
             setting.number(CURLOPT_HTTPGET, 1)
         }
-        if let method = request.method { setting.text(CURLOPT_CUSTOMREQUEST, method.rawValue) }
+        if let method = request.method { setting.text(CURLOPT_CUSTOMREQUEST, method.word) }
         var fields = request.headers
         // RFC 9110 §12.5.3: without this field, a server may choose any encoding, also one that is not known here.
         fields.replaceOrAdd(name: "accept-encoding", value: "identity")
@@ -344,13 +348,4 @@ struct ExchangePlan: Sendable {
             )
         )
     }
-}
-
-/// How the kernel notices that the other end of a connection is gone.
-enum LostPeerDetection {
-    /// How long the connection is silent before the first probe and between probes, in seconds (tcp(7), keepalive).
-    static let probeInterval = 15
-    /// How long data or probes may remain unacknowledged, in milliseconds. The kernel's own limit is a quarter of an
-    /// hour.
-    static let acknowledgementLimit = 60_000
 }

@@ -11,13 +11,8 @@ package final class ExchangeThread: SerialExecutor, TaskExecutor {
     /// time limit is over.
     typealias Turn = @Sendable (_ maySleep: Bool) -> Void
 
-    private enum Job {
-        case job(UnownedJob)
-        case work(@Sendable () -> Void)
-    }
-
     private struct Mailbox {
-        var jobs: [Job] = []
+        var jobs: [@Sendable () -> Void] = []
         /// Whether the thread sleeps and must be woken for a new job.
         var isAsleep = false
         var isEnding = false
@@ -44,11 +39,28 @@ package final class ExchangeThread: SerialExecutor, TaskExecutor {
 
     /// Runs `work` on the thread after all earlier jobs.
     package func execute(_ work: @escaping @Sendable () -> Void) {
-        send(.work(work))
+        let (isAsleep, hasEnded) = mailbox.withLock { mailbox in
+            if !mailbox.hasEnded { mailbox.jobs.append(work) }
+            defer { mailbox.isAsleep = false }
+            return (mailbox.isAsleep, mailbox.hasEnded)
+        }
+        if hasEnded {
+            Self.afterwards.async { [self] in
+                thread.store(pthread_self(), ordering: .relaxed)
+                work()
+            }
+        }
+        if isAsleep { eventfd_write(bell, 1) }
     }
 
     package func enqueue(_ job: consuming ExecutorJob) {
-        send(.job(UnownedJob(job)))
+        let job = UnownedJob(job)
+        execute { [unowned self] in
+            unsafe job.runSynchronously(
+                isolatedTo: asUnownedSerialExecutor(),
+                taskExecutor: asUnownedTaskExecutor()
+            )
+        }
     }
 
     package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
@@ -57,21 +69,6 @@ package final class ExchangeThread: SerialExecutor, TaskExecutor {
 
     package func checkIsolated() {
         precondition(thread.load(ordering: .relaxed) == pthread_self(), "not on the thread of the exchanges")
-    }
-
-    private func send(_ job: Job) {
-        let (isAsleep, hasEnded) = mailbox.withLock { mailbox in
-            if !mailbox.hasEnded { mailbox.jobs.append(job) }
-            defer { mailbox.isAsleep = false }
-            return (mailbox.isAsleep, mailbox.hasEnded)
-        }
-        if hasEnded {
-            Self.afterwards.async { [self] in
-                thread.store(pthread_self(), ordering: .relaxed)
-                perform(job)
-            }
-        }
-        if isAsleep { eventfd_write(bell, 1) }
     }
 
     /// Ends the thread after the jobs that were requested before.
@@ -101,7 +98,7 @@ package final class ExchangeThread: SerialExecutor, TaskExecutor {
         thread.store(pthread_self(), ordering: .relaxed)
         while true {
             let (jobs, hasEnded) = takeJobs()
-            for job in jobs { perform(job) }
+            for job in jobs { job() }
             if hasEnded { return }
             turn(jobs.isEmpty)
             var rings = eventfd_t()
@@ -110,24 +107,13 @@ package final class ExchangeThread: SerialExecutor, TaskExecutor {
     }
 
     /// Takes the waiting jobs. If there are none, marks the thread as asleep.
-    private func takeJobs() -> (jobs: [Job], hasEnded: Bool) {
+    private func takeJobs() -> (jobs: [@Sendable () -> Void], hasEnded: Bool) {
         mailbox.withLock { mailbox in
             let jobs = mailbox.jobs
             mailbox.jobs = []
             mailbox.hasEnded = mailbox.isEnding && jobs.isEmpty
             mailbox.isAsleep = jobs.isEmpty && !mailbox.hasEnded
             return (jobs, mailbox.hasEnded)
-        }
-    }
-
-    private func perform(_ job: Job) {
-        switch job {
-        case .job(let job):
-            unsafe job.runSynchronously(
-                isolatedTo: asUnownedSerialExecutor(),
-                taskExecutor: asUnownedTaskExecutor()
-            )
-        case .work(let work): work()
         }
     }
 }

@@ -24,23 +24,21 @@ package enum HTTPLibrary {
         return authrefresh_curl_begin() == CURLE_OK
     }()
 
-    /// Where the system keeps the certificate authorities that it trusts.
-    enum Authorities {
-        /// A folder with a file for each hash of a name (openssl-rehash(1)). TLS reads those that it needs.
-        case folder(String)
-        /// All of them in one file. To read it costs 26 ms of processor time for each connection.
-        case bundle(String)
-        case none
+    /// The folder with the certificate authorities that the system trusts: a file for each hash of a name
+    /// (openssl-rehash(1)), of which TLS reads those that it needs. Nil if there is none.
+    ///
+    /// It is looked for at each connection: a person may install the package after the daemon has started.
+    static func authorityFolder(of handle: UnsafeMutableRawPointer) -> String? {
+        unsafe text(handle, CURLINFO_CAPATH).flatMap { isHashed($0) ? $0 : nil }
     }
 
-    /// Looked for at each connection: a person may install the package after the daemon has started.
-    static func systemAuthorities(of handle: UnsafeMutableRawPointer) -> Authorities {
-        let named = { (info: CURLINFO) -> String? in
-            unsafe authrefresh_curl_text(handle, info).map { unsafe String(cString: $0) }
-        }
-        if let folder = named(CURLINFO_CAPATH), isHashed(folder) { return .folder(folder) }
-        if let bundle = named(CURLINFO_CAINFO) { return .bundle(bundle) }
-        return .none
+    /// The file with all of them. To read it costs 26 ms of processor time for each connection.
+    static func authorityBundle(of handle: UnsafeMutableRawPointer) -> String? {
+        unsafe text(handle, CURLINFO_CAINFO)
+    }
+
+    private static func text(_ handle: UnsafeMutableRawPointer, _ info: CURLINFO) -> String? {
+        unsafe authrefresh_curl_text(handle, info).map { unsafe String(cString: $0) }
     }
 
     /// Whether the folder has a file with a name such as `1d3472b9.0`.

@@ -5,6 +5,8 @@ import RefreshCore
 struct HTTPTransport: Sendable {
     let exchanges: Exchanges
     let configuration: OAuthClientConfiguration
+    /// What the headers of servers' answers said: DPoP nonces and clocks.
+    let origins = OriginMemory()
 
     /// Permission to keep reading after the time limit, for an answer that may hold the only refresh token that the
     /// server still accepts.
@@ -20,8 +22,8 @@ struct HTTPTransport: Sendable {
     struct Request: Sendable {
         let endpoint: Endpoint
         /// The method; nil means POST with a body, GET without one.
-        var method: HTTPMethod?
-        var headers: HTTPHeaders
+        var method: RequestMethod?
+        var headers: HeaderFields
         var body: [UInt8]?
         /// Whether the request, even without a body, carries a code or token that may be spent when it arrives.
         var isSpending = false
@@ -29,8 +31,8 @@ struct HTTPTransport: Sendable {
         var patience: Patience?
         /// The CA file of the profile.
         var caFile: String?
-        /// The certificate to present in the handshake; nil for none.
-        var identity: ClientIdentity?
+        /// The certificate to present in the handshake (RFC 8705), and its key, in PEM; nil for none.
+        var identity: Secret?
     }
 
     /// Sends `request` and reads the whole answer before `deadline`.
@@ -44,7 +46,10 @@ struct HTTPTransport: Sendable {
         // A machine that slept since the exchange began has used up its time.
         let remaining = configuration.uptime().duration(to: deadline)
         guard remaining > .zero else { throw TransportFailure(cause: .timeLimit, wasSent: false) }
-        return try await exchanges.run(plan, within: remaining, request.patience).get().answer
+        let sentAt = configuration.now()
+        let answer = try await exchanges.run(plan, within: remaining, request.patience).get().answer
+        origins.note(answer, from: request.endpoint, sentAt: sentAt, now: configuration.now())
+        return answer
     }
 
     /// The certificate of the server at `endpoint`; nil if it shows none. Sends no request.

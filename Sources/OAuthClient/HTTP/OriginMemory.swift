@@ -56,24 +56,6 @@ final class OriginMemory: Sendable {
     }
 }
 
-/// Sends requests, and remembers what the headers of each answer say about its origin.
-struct RememberingTransport: Sendable {
-    let transport: HTTPTransport
-    let origins: OriginMemory
-    let now: @Sendable () -> Timestamp
-
-    /// See `HTTPTransport`.
-    func send(
-        _ request: HTTPTransport.Request,
-        before deadline: ContinuousClock.Instant
-    ) async throws(TransportFailure) -> Answer {
-        let sentAt = now()
-        let answer = try await transport.send(request, before: deadline)
-        origins.note(answer, from: request.endpoint, sentAt: sentAt, now: now())
-        return answer
-    }
-}
-
 extension OriginMemory.Memory {
     fileprivate mutating func note(
         _ answer: Answer,

@@ -5,18 +5,14 @@ import RefreshCore
 /// configuration. A class, because every part of a request holds it.
 final class ServerAccess: Sendable {
     let configuration: OAuthClientConfiguration
-    let transport: RememberingTransport
+    let transport: HTTPTransport
     let cache: MetadataCache
     let keySets: KeySetCache
     let assertionFiles = AssertionFiles()
 
     init(configuration: OAuthClientConfiguration, exchanges: Exchanges) {
         self.configuration = configuration
-        transport = RememberingTransport(
-            transport: HTTPTransport(exchanges: exchanges, configuration: configuration),
-            origins: OriginMemory(),
-            now: configuration.now
-        )
+        transport = HTTPTransport(exchanges: exchanges, configuration: configuration)
         cache = MetadataCache(
             fetch: MetadataFetch(transport: transport, configuration: configuration),
             configuration: configuration

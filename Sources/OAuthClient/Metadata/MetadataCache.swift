@@ -34,11 +34,6 @@ final class MetadataCache: Sendable {
         let audience: AssertionAudience
     }
 
-    fileprivate struct FailedFetch {
-        let error: MetadataError
-        let at: ContinuousClock.Instant
-    }
-
     /// How long a fetch is not repeated after it failed or brought nothing new. So ten thousand accounts of a dead
     /// issuer cause one fetch.
     static let refusalLifetime = Duration.seconds(5)
@@ -56,7 +51,7 @@ final class MetadataCache: Sendable {
 
     fileprivate struct Memory {
         var entries: [Key: Entry] = [:]
-        var refusals: [Key: FailedFetch] = [:]
+        var refusals: [Key: (error: MetadataError, at: ContinuousClock.Instant)] = [:]
         var inFlight: [Key: Fetching] = [:]
         /// Counts the calls of `forgetFailures()`. A fetch that began before the last call may fail for a reason that
         /// no longer exists.
@@ -293,7 +288,7 @@ extension MetadataCache.Memory {
             entries[key] = MetadataCache.Entry(metadata: fetched.metadata, fetchedAt: now, lifetime: lifetime)
         case .failure(let error):
             if refusals.count >= configuration.metadataLimit { refusals = [:] }
-            refusals[key] = MetadataCache.FailedFetch(error: error, at: now)
+            refusals[key] = (error, now)
         }
     }
 }

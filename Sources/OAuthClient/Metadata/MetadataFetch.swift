@@ -3,7 +3,7 @@ package import RefreshCore
 
 /// Fetches the metadata documents of an issuer and merges them.
 struct MetadataFetch: Sendable {
-    let transport: RememberingTransport
+    let transport: HTTPTransport
     let configuration: OAuthClientConfiguration
 
     /// The merged metadata, with what is known about the fetch.
@@ -79,7 +79,7 @@ struct MetadataFetch: Sendable {
         _ deadline: ContinuousClock.Instant
     ) async -> Document {
         guard let endpoint else { return .failure(.notPublished(status: 404)) }
-        let headers: HTTPHeaders = ["accept": "application/json", "user-agent": configuration.userAgent]
+        let headers: HeaderFields = ["accept": "application/json", "user-agent": configuration.userAgent]
         let request = HTTPTransport.Request(endpoint: endpoint, headers: headers, caFile: profile?.caFile)
         do throws(TransportFailure) {
             return read(try await transport.send(request, before: deadline), from: endpoint)

@@ -24,9 +24,9 @@ extension ServerInspection {
         )
         // Only the challenge is needed. Without an answer, or with one that never ends, the well-known addresses tell more.
         let answer = try? await servers.transport.send(request, before: begin + limit / 3)
-        let challenge = ResourceChallenge(answer?.challenges ?? [])
-        let places = ProtectedResource.locations(of: url, named: challenge.metadata)
-        return await document(at: places, challenge, before: begin + limit) { $0.speaks(for: url, at: $1) }
+        let challenges = answer?.challenges ?? []
+        let places = ProtectedResource.locations(of: url, named: challenges.resourceMetadata)
+        return await document(at: places, challenges.scopes, before: begin + limit) { $0.speaks(for: url, at: $1) }
     }
 
     /// Reads the metadata that a resource names in the value of a `WWW-Authenticate` field (RFC 9728 §5.1). Its URL is
@@ -37,23 +37,23 @@ extension ServerInspection {
         challenging field: String,
         isLocal: Bool
     ) async -> ResourceFinding {
-        let challenge = ResourceChallenge(AuthenticationChallenge.all(in: field) ?? [])
-        guard let place = challenge.metadata, isLocal || !place.isLoopback else {
+        let challenges = AuthenticationChallenge.all(in: field) ?? []
+        guard let place = challenges.resourceMetadata, isLocal || !place.isLoopback else {
             return .unusable(reason: "it names no address of a resource's metadata that may be asked", other: nil)
         }
         let limit = min(servers.configuration.discoveryTimeout, servers.configuration.totalTimeout)
         let deadline = servers.configuration.uptime() + limit
-        return await document(at: [place], challenge, before: deadline) { $0.speaks(at: $1) }
+        return await document(at: [place], challenges.scopes, before: deadline) { $0.speaks(at: $1) }
     }
 
     /// The first document that is published at one of `places`.
     ///
     /// - Parameters:
-    ///   - challenge: its scopes replace those of the document.
+    ///   - scopes: those of the challenge, which replace those of the document; empty if it names none.
     ///   - mayUse: whether the document at a place may be used.
     private func document(
         at places: [Endpoint],
-        _ challenge: ResourceChallenge,
+        _ scopes: [String],
         before deadline: ContinuousClock.Instant,
         mayUse: (ProtectedResource, Endpoint) -> Bool
     ) async -> ResourceFinding {
@@ -88,24 +88,25 @@ extension ServerInspection {
                     other: nil
                 )
             }
-            if !challenge.scopes.isEmpty { found.scopes = challenge.scopes }
+            if !scopes.isEmpty { found.scopes = scopes }
             return .published(found)
         }
         return .unusable(reason: "it publishes no metadata of a protected resource (RFC 9728)", other: nil)
     }
 }
 
-/// What a resource's challenge says about its metadata.
-private struct ResourceChallenge {
+/// What a resource's challenges say about its metadata.
+extension [AuthenticationChallenge] {
     /// `resource_metadata` (RFC 9728 §5.1); nil if there is none that can be asked.
-    let metadata: Endpoint?
-    /// `scope` (RFC 6750 §3): what the request would have needed. Empty if it does not say.
-    let scopes: [String]
-
-    init(_ challenges: [AuthenticationChallenge]) {
-        let about = challenges.filter { ["bearer", "dpop"].contains($0.scheme) }
-        metadata = about.lazy.compactMap { $0.parameters["resource_metadata"].flatMap(Endpoint.init) }.first
-        let words = about.lazy.compactMap { $0.parameters["scope"] }.first ?? ""
-        scopes = words.split(separator: " ").map(String.init).filter(TokenTarget.isScopeToken)
+    fileprivate var resourceMetadata: Endpoint? {
+        aboutTokens.compactMap { $0.parameters["resource_metadata"].flatMap(Endpoint.init) }.first
     }
+
+    /// `scope` (RFC 6750 §3): what the request would have needed. Empty if it does not say.
+    fileprivate var scopes: [String] {
+        let words = aboutTokens.compactMap { $0.parameters["scope"] }.first ?? ""
+        return words.split(separator: " ").map(String.init).filter(TokenTarget.isScopeToken)
+    }
+
+    private var aboutTokens: [AuthenticationChallenge] { filter { ["bearer", "dpop"].contains($0.scheme) } }
 }

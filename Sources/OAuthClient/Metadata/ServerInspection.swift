@@ -24,14 +24,32 @@ package struct ServerInspection: Sendable {
         return PublishedMetadata(metadata: result.metadata, serverDate: result.serverDate)
     }
 
-    /// Looks at the certificate of the server at `endpoint`, and checks it as for a refresh. Nil if the connection is
-    /// not encrypted or goes through a proxy.
+    /// Opens a TLS connection to `endpoint` as a refresh does, reads the certificate and closes the connection. Sends no
+    /// request. Nil if the connection is not encrypted or goes through a proxy.
     @concurrent package func certificate(
         of endpoint: Endpoint,
         profile: ProviderProfile?
     ) async -> CertificateFinding? {
         guard endpoint.isSecure, !usesProxy(for: endpoint) else { return nil }
-        return await CertificateProbe(transport: servers.transport.transport).run(endpoint, caFile: profile?.caFile)
+        do throws(TransportFailure) {
+            let certificate = try await servers.transport.certificate(
+                of: endpoint,
+                caFile: profile?.caFile,
+                verifies: true
+            )
+            return certificate.map { .trusted($0) } ?? .refused(.tls, nil)
+        } catch {
+            guard [.certificateExpired, .certificateNotYetValid, .certificateAuthority].contains(error.cause) else {
+                return .refused(error.cause, nil)
+            }
+            // A refused certificate is read over a second connection, which accepts any and transfers no data.
+            let refused = try? await servers.transport.certificate(
+                of: endpoint,
+                caFile: profile?.caFile,
+                verifies: false
+            )
+            return .refused(error.cause, refused)
+        }
     }
 
     /// Whether requests to `endpoint` go through the configured proxy.
@@ -62,7 +80,7 @@ package struct ServerInspection: Sendable {
         name: String? = nil
     ) async throws(MetadataError) -> String {
         let (metadata, template) = try await find(at: issuer)
-        return ProfileText(metadata: metadata, template: template, name: name).text
+        return metadata.profileText(template: template, name: name)
     }
 
     /// The server's real issuer, if people know it as `issuer`.

@@ -47,80 +47,49 @@ package struct RefreshRequest: Sendable {
 
 /// The result of one refresh.
 package struct RefreshOutcome: Sendable {
-    package let result: Result<TokenResponse, RefreshFailure>
+    package internal(set) var result: Result<TokenResponse, RefreshFailure>
     /// The server's clock (`Date`) at the time of the answer; nil if the answer has none.
-    package let serverDate: Timestamp?
+    package internal(set) var serverDate: Timestamp?
     /// The form in which this server accepts Basic credentials, if this refresh found it out. To be stored.
-    package let basicCredentialEncoding: BasicCredentialEncoding?
+    package internal(set) var basicCredentialEncoding: BasicCredentialEncoding?
     /// What is wrong with the ID token of the answer; nil if nothing is. A wrong ID token is left out of the result.
     /// The tokens are kept anyway: the old ones may be spent, and the server that issued these also issued the
     /// wrong ID token.
-    package let idTokenFault: String?
+    package internal(set) var idTokenFault: String?
     /// The person whom the answer's ID token names; nil if it names nobody.
-    package let person: SignedInPerson?
+    package internal(set) var person: SignedInPerson?
     /// The claims that the next sign-in of the person should ask for, a JSON object (Entra's `claims`); nil if the
     /// server wants none.
-    package let demandedClaims: String?
+    package internal(set) var demandedClaims: String?
 
-    package init(
-        result: Result<TokenResponse, RefreshFailure>,
-        serverDate: Timestamp? = nil,
-        basicCredentialEncoding: BasicCredentialEncoding? = nil,
-        idTokenFault: String? = nil,
-        person: SignedInPerson? = nil,
-        demandedClaims: String? = nil
-    ) {
-        self.person = person
-        self.demandedClaims = demandedClaims
-        self.idTokenFault = idTokenFault
+    package init(result: Result<TokenResponse, RefreshFailure>) {
         self.result = result
-        self.serverDate = serverDate
-        self.basicCredentialEncoding = basicCredentialEncoding
-    }
-}
-
-extension RefreshOutcome {
-    /// This outcome with `tokens` in its result.
-    func with(_ tokens: TokenResponse) -> RefreshOutcome {
-        RefreshOutcome(
-            result: .success(tokens),
-            serverDate: serverDate,
-            basicCredentialEncoding: basicCredentialEncoding,
-            idTokenFault: idTokenFault,
-            person: person,
-            demandedClaims: demandedClaims
-        )
     }
 }
 
 extension RefreshRequest {
-    /// What the ID token of a refresh says (OpenID Connect Core §12.2).
-    enum IDTokenReading {
-        /// There is none, or it cannot be used to recognize the person.
-        case nothing
-        /// The account's person.
-        case person(SignedInPerson)
-        /// Another person than the account's.
-        case otherPerson(SignedInPerson)
-        /// What is wrong with it.
-        case fault(String)
-    }
-
-    /// Compares the ID token that came with the refresh with the subject of the grant.
-    func reading(of token: Secret?) -> IDTokenReading {
-        guard let token, client.profile?.signIn.idToken != .ignored else { return .nothing }
-        var validation = IDTokenValidation(issuer: client.issuer, clientID: client.registration.clientID)
-        validation.issuerTemplate = client.profile?.issuerTemplate
-        validation.issuerAliases = client.profile?.issuerAliases ?? []
-        validation.policy = client.profile?.policies.demand
+    /// Compares the ID token that came with `tokens` with the subject of the grant (OpenID Connect Core §12.2), and drops
+    /// one that does not belong to it.
+    ///
+    /// - Returns: the person whom it names, and what is wrong with it; nil for what does not apply.
+    func compareIDToken(of tokens: inout TokenResponse) -> (person: SignedInPerson?, fault: String?) {
+        guard let token = tokens.idToken, client.profile?.signIn.idToken != .ignored else { return (nil, nil) }
         do throws(JOSEError) {
-            let claims = try validation.continued(token, subject: nil)
+            let claims = try IDTokenValidation(client).continued(token, subject: nil)
             let person = SignedInPerson(claims)
-            return subject.map { $0.utf8.elementsEqual(claims.subject.utf8) } ?? true
-                ? .person(person) : .otherPerson(person)
+            guard let subject else { return (person, nil) }
+            guard subject.utf8.elementsEqual(claims.subject.utf8) else {
+                tokens.idToken = nil
+                tokens.issuance.person = .other(FailureText.clean(person.names?.best ?? claims.subject) ?? "?")
+                return (nil, nil)
+            }
+            tokens.issuance.person = .own
+            return (person, nil)
         } catch {
             // Without a known person, nothing depends on the token.
-            return subject == nil ? .nothing : .fault(error.summary)
+            guard subject != nil else { return (nil, nil) }
+            tokens.idToken = nil
+            return (nil, error.summary)
         }
     }
 }

@@ -33,11 +33,10 @@ package enum RevocationError: Error, Hashable, Sendable {
     case failed(RefreshFailure)
 }
 
-/// Revokes the tokens of one grant.
-struct Revocation: Sendable {
-    let servers: ServerAccess
-
-    func run(_ request: RevocationRequest) async -> Result<Void, RevocationError> {
+/// Revocation (RFC 7009).
+extension OAuthClient {
+    /// Revokes a grant at the server: the refresh token, then the access token.
+    @concurrent package func revoke(_ request: RevocationRequest) async -> Result<Void, RevocationError> {
         let metadata: AuthorizationServerMetadata
         do throws(MetadataError) {
             metadata = try await servers.cache.metadata(
@@ -109,7 +108,7 @@ struct Revocation: Sendable {
         post.registration.authentication = request.form.authentication ?? post.registration.authentication
         post.offeredMethods = metadata.revocationEndpointAuthenticationMethods ?? post.offeredMethods
         post.format = request.form.format
-        post.isDeletion = request.form.method == .delete
+        post.method = request.form.method
         return post
     }
 }

@@ -214,8 +214,8 @@ package struct ClientRegistrar: Sendable {
         Endpoint(uri).map { !$0.isLoopback || issuer.isLoopback } ?? false
     }
 
-    private func headers(_ token: Secret?, _ profile: ProviderProfile?) -> HTTPHeaders {
-        var headers: HTTPHeaders = [
+    private func headers(_ token: Secret?, _ profile: ProviderProfile?) -> HeaderFields {
+        var headers: HeaderFields = [
             "accept": "application/json", "content-type": "application/json",
             "user-agent": servers.configuration.userAgent,
         ]
@@ -261,11 +261,9 @@ package struct ClientRegistrar: Sendable {
     private func registered(_ fields: [String: JSONTree], for request: RegistrationRequest) -> ClientRegistration {
         let said = RegistrationAnswer(fields, from: request.client.issuer)
         let method = fields["token_endpoint_auth_method"]?.text.flatMap(ClientAuthentication.init)
-        let algorithm = fields["id_token_signed_response_alg"]?.text.flatMap {
-            // An algorithm that signs with the secret cannot be used without a secret.
-            let isUsable = said.secret != nil || !IDTokenAlgorithm.isSymmetric($0)
-            return isUsable && IDTokenAlgorithm.names.contains($0) ? $0 : nil
-        }
+        // An algorithm that signs with the secret cannot be used without a secret.
+        let algorithm = fields["id_token_signed_response_alg"]?.text.flatMap(SigningAlgorithm.init)
+            .flatMap { said.secret != nil || !$0.isSymmetric ? $0.rawValue : nil }
         var registration = ClientRegistration(clientID: fields["client_id"]?.text ?? "")
         // §3.2.1: the server may have registered other values than those that were sent.
         registration.authentication = method ?? request.authentication

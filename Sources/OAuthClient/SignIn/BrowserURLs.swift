@@ -32,8 +32,7 @@ package struct BrowserURLs: Sendable {
             if request.choosesPerson, request.prompt == nil, offersChoice { request.prompt = Self.choice }
             let knowsConsent = metadata.promptValues?.contains(RequestingClient.consent) ?? true
             if !knowsConsent { request.needsNoConsent = true }
-            let asked = AuthorizationParameters(request: request)
-            var parameters = asked.all
+            var parameters = request.parameters
             let name = (name: "client_id", value: client.registration.clientID)
             // OpenID Connect Core §6.1 requires these two in the address, too, and some servers require them, and the
             // redirect URI, beside a pushed request. Other servers read only the request object (RFC 9101 §5).
@@ -55,7 +54,7 @@ package struct BrowserURLs: Sendable {
                         ?? metadata.namesIssuerInResponses,
                     issuer: client.issuer.url,
                     checksCodeChallenge: Self.checksCodeChallenge(client.profile, metadata),
-                    asksForConsent: asked.asksForConsent,
+                    asksForConsent: request.asksForConsent,
                     givesNoRefreshToken: Self.givesNoRefreshToken(metadata)
                 )
             )
@@ -64,21 +63,30 @@ package struct BrowserURLs: Sendable {
         }
     }
 
-    /// The address for ending the person's session at the server; nil if the server has no such endpoint.
+    /// The address for ending the person's session at the server (OpenID Connect RP-Initiated Logout §2); nil if the
+    /// server has no such endpoint.
+    ///
+    /// - Parameters:
+    ///   - idTokenHint: the last ID token of the grant. With it, the server need not ask the person.
+    ///   - redirectURI: where the browser goes afterwards. It must be registered at the server.
+    ///   - state: a value that comes back with the redirect. Sent only together with `redirectURI`.
     @concurrent package func endSessionURL(
-        for request: EndSessionRequest
+        of client: RequestingClient,
+        idTokenHint: Secret? = nil,
+        redirectURI: String? = nil,
+        state: Secret? = nil
     ) async -> Result<EndSessionURL?, RefreshFailure> {
         do throws(RefreshFailure) {
-            guard let endpoint = try await servers.metadata(for: request.client).endpoints.endSession else {
+            guard let endpoint = try await servers.metadata(for: client).endpoints.endSession else {
                 return .success(nil)
             }
-            var fields = [(name: "client_id", value: request.client.registration.clientID)]
-            let ownParameter = request.client.profile?.endSessionRedirectParameter
+            var fields = [(name: "client_id", value: client.registration.clientID)]
+            let ownParameter = client.profile?.endSessionRedirectParameter
             // A provider with a parameter of its own for the redirect does not know `id_token_hint`.
-            if ownParameter == nil, let token = request.idTokenHint { fields.append(("id_token_hint", token.reveal())) }
-            if let uri = request.postLogoutRedirectURI {
-                fields.append((ownParameter ?? "post_logout_redirect_uri", uri))
-                if let state = request.state { fields.append(("state", state.reveal())) }
+            if ownParameter == nil, let idTokenHint { fields.append(("id_token_hint", idTokenHint.reveal())) }
+            if let redirectURI {
+                fields.append((ownParameter ?? "post_logout_redirect_uri", redirectURI))
+                if let state { fields.append(("state", state.reveal())) }
             }
             return .success(EndSessionURL(url: endpoint.url(adding: fields), host: endpoint.host))
         } catch {
@@ -183,13 +191,11 @@ package struct BrowserURLs: Sendable {
                 keyID: client.registration.clientKeyID,
                 offered: metadata.requestObjectSigningAlgorithms
             )
-            return try RequestObject.make(
+            return try signer.requestObject(
                 parameters,
                 clientID: client.registration.clientID,
                 audience: metadata.issuer.url,
-                signer: signer,
-                now: servers.configuration.now() + servers.origins.skew(of: metadata.tokenEndpoint),
-                random: AuthenticatedPost.newIdentifier()
+                now: servers.configuration.now() + servers.origins.skew(of: metadata.tokenEndpoint)
             )
         } catch {
             throw client.misconfigured("the authorization request cannot be signed: \(error.summary)")
@@ -197,27 +203,25 @@ package struct BrowserURLs: Sendable {
     }
 }
 
-/// The input for ending a person's session at the server (OpenID Connect RP-Initiated Logout §2).
-package struct EndSessionRequest: Sendable {
-    package var client: RequestingClient
-    /// The last ID token of the grant. With it, the server need not ask the person.
-    package var idTokenHint: Secret?
-    /// Where the browser goes afterwards. It must be registered at the server.
-    package var postLogoutRedirectURI: String?
-    /// A value that comes back with the redirect. Sent only together with `postLogoutRedirectURI`.
-    package var state: Secret?
-
-    package init(
-        client: RequestingClient,
-        idTokenHint: Secret? = nil,
-        postLogoutRedirectURI: String? = nil,
-        state: Secret? = nil
-    ) {
-        self.client = client
-        self.idTokenHint = idTokenHint
-        self.postLogoutRedirectURI = postLogoutRedirectURI
-        self.state = state
-    }
+/// The address for a person's browser, and what the answer must look like.
+package struct AuthorizationURL: Sendable {
+    /// The URL. It contains `state`, so show it only to the account's owner.
+    package let url: String
+    /// The host that the browser will show, which is that of the authorization endpoint.
+    package let host: String
+    /// How long the server keeps a pushed request; nil if the request was not pushed.
+    package let expiresIn: Duration?
+    /// Whether the answer must name its issuer (RFC 9207 §2.4).
+    package let requiresIssuer: Bool
+    /// The value that `iss` in the answer must have, byte for byte, if it is present.
+    package let issuer: String
+    /// Whether the server certainly refuses a code of another request: a code challenge is sent, and the server checks
+    /// it.
+    package let checksCodeChallenge: Bool
+    /// Whether the person is asked for consent.
+    package var asksForConsent = false
+    /// Whether the server's metadata rules out refresh tokens.
+    package var givesNoRefreshToken = false
 }
 
 /// The address where a person's browser signs out.

@@ -51,16 +51,11 @@ package struct CodeExchange: Sendable {
 
 /// The result of asking for a grant.
 package struct GrantOutcome: Sendable {
-    package let result: Result<ObtainedGrant, RefreshFailure>
+    package internal(set) var result: Result<ObtainedGrant, RefreshFailure>
     /// The server's clock (`Date`) at the time of the answer; nil if the answer has none.
     package var serverDate: Timestamp?
     /// The form in which this server accepts Basic credentials, if this exchange found it out. To be stored.
     package var basicCredentialEncoding: BasicCredentialEncoding?
-
-    /// This outcome with `grant` as its result.
-    func with(_ grant: ObtainedGrant) -> GrantOutcome {
-        GrantOutcome(result: .success(grant), serverDate: serverDate, basicCredentialEncoding: basicCredentialEncoding)
-    }
 }
 
 /// The first tokens of a grant, and the person who gave it.

@@ -54,8 +54,11 @@ package struct CodeFlow: Sendable {
                     try await check.claims(ofFrontChannel: token, now: servers.configuration.now())
                 )
             }
-            let probed = await BasicEncodingProbe(servers: servers)
-                .run(atTokenEndpointOf: metadata, as: client, redirectURI: request.redirectURI)
+            let probed = await servers.probedEncoding(
+                atTokenEndpointOf: metadata,
+                as: client,
+                redirectURI: request.redirectURI
+            )
             let grant = TokenEndpoint.GrantRequest(
                 fields: request.fields,
                 secrets: [request.code, request.codeVerifier],
@@ -113,7 +116,7 @@ package struct CodeFlow: Sendable {
         else { return grant }
         let form = profile.exchangeForm
         var post = servers.post(from: client, to: endpoint, metadata)
-        post.isQuery = form.method == .get
+        post.method = form.method
         let fields =
             (form.grantType.map { [("grant_type", $0)] } ?? [])
             + [(form.parameter, token.reveal())]
@@ -177,8 +180,6 @@ struct TokenEndpoint: Sendable {
         var fields: [(name: String, value: String)]
         /// The secrets that must not be shown if the server repeats them in an answer.
         var secrets: [Secret]
-        /// Fields of the answer to keep in addition to the profile's.
-        var keptFields: [String] = []
         var isSentOnce = false
         /// See `AuthenticatedPost`.
         var namesClient = false
@@ -242,7 +243,7 @@ struct TokenEndpoint: Sendable {
             }
             tokens = try client.usable(tokens)
             if tokens.refreshToken == nil { tokens = await introspection.completed(tokens, of: client, metadata) }
-            var kept = KeptFields.read(request.keptFields + (client.profile?.tokenFields ?? []), in: body.fields)
+            var kept = KeptFields.read(client.profile?.tokenFields ?? [], in: body.fields)
             kept[KeptFields.details] = KeptFields.details(in: body.fields)
             let person = claims.map { SignedInPerson($0) } ?? SignedInPerson()
             let asked = check.binding.scopes

@@ -121,9 +121,11 @@ package struct DeviceFlow: Sendable {
                     client.failure(conclusion, hiding: [deviceCode], now: servers.configuration.now())
                 )
             }
-            let outcome = await tokens.conclude(conclusion, of: grant, as: client, metadata, check)
-            guard case .success(let obtained) = outcome.result else { return .obtained(outcome) }
-            return .obtained(outcome.with(await people.identified(obtained, of: client, metadata)))
+            var outcome = await tokens.conclude(conclusion, of: grant, as: client, metadata, check)
+            if case .success(let obtained) = outcome.result {
+                outcome.result = .success(await people.identified(obtained, of: client, metadata))
+            }
+            return .obtained(outcome)
         } catch {
             return .failed(error)
         }

@@ -163,10 +163,7 @@ struct IDTokenCheck: Sendable {
     }
 
     private var validation: IDTokenValidation {
-        var validation = IDTokenValidation(issuer: client.issuer, clientID: client.registration.clientID)
-        validation.issuerTemplate = client.profile?.issuerTemplate
-        validation.issuerAliases = client.profile?.issuerAliases ?? []
-        validation.policy = client.profile?.policies.demand
+        var validation = IDTokenValidation(client)
         validation.registeredAlgorithm = algorithm
         validation.clientSecret = client.registration.clientSecret
         validation.nonce = binding.nonce
@@ -207,12 +204,12 @@ actor KeySetCache {
     /// The greatest age of keys that did not fit a token. It limits how often a server can make us fetch them.
     static let renewalAge = Duration.seconds(10)
 
-    private let transport: RememberingTransport
+    private let transport: HTTPTransport
     private let configuration: OAuthClientConfiguration
     private var entries: [Key: Entry] = [:]
     private var inFlight: [Key: Task<Result<JWKSet, RefreshFailure>, Never>] = [:]
 
-    init(transport: RememberingTransport, configuration: OAuthClientConfiguration) {
+    init(transport: HTTPTransport, configuration: OAuthClientConfiguration) {
         self.transport = transport
         self.configuration = configuration
     }
@@ -254,11 +251,11 @@ actor KeySetCache {
 
     private static func fetch(
         _ key: Key,
-        by transport: RememberingTransport,
+        by transport: HTTPTransport,
         _ configuration: OAuthClientConfiguration
     ) async -> Result<JWKSet, RefreshFailure> {
         // RFC 7517 §8.5.2 names the first type; many servers know only JSON.
-        let headers: HTTPHeaders = [
+        let headers: HeaderFields = [
             "accept": "application/jwk-set+json, application/json", "user-agent": configuration.userAgent,
         ]
         let request = HTTPTransport.Request(endpoint: key.endpoint, headers: headers, caFile: key.caFile)

@@ -111,9 +111,7 @@ struct PersonLookup: Sendable {
         guard let endpoint = metadata.endpoints.keySet else { return nil }
         let token = Secret(answer.text)
         let source = KeySetCache.Key(endpoint: endpoint, caFile: client.profile?.caFile)
-        var validation = IDTokenValidation(issuer: client.issuer, clientID: client.registration.clientID)
-        validation.issuerTemplate = client.profile?.issuerTemplate
-        validation.issuerAliases = client.profile?.issuerAliases ?? []
+        let validation = IDTokenValidation(client)
         for age in [KeySetCache.usualAge, KeySetCache.renewalAge] {
             guard let keys = try? await servers.keySets.keys(for: source, age: age) else { return nil }
             do throws(JOSEError) {
@@ -136,13 +134,18 @@ struct PersonLookup: Sendable {
         var nonce = key == nil ? nil : servers.origins.nonce(for: endpoint)
         var isRepeated = false
         while true {
-            var headers: HTTPHeaders = [
+            var headers: HeaderFields = [
                 "accept": "application/json, application/jwt", "user-agent": servers.configuration.userAgent,
             ]
             if let key {
                 let now = servers.configuration.now() + servers.origins.skew(of: endpoint)
-                let proof = PossessionRequest(method: "GET", url: endpoint, accessToken: token.secret, nonce: nonce)
-                    .proof(by: key, now: now)
+                let proof = try? key.dpopProof(
+                    method: "GET",
+                    url: endpoint,
+                    nonce: nonce,
+                    accessToken: token.secret,
+                    now: now
+                )
                 headers.add(name: "dpop", value: proof ?? "")
             }
             let scheme = key == nil ? "Bearer" : "DPoP"

@@ -5,12 +5,12 @@ internal import TextEncodings
 /// An HTTP answer, complete or cut off at the body limit.
 package struct Answer: Sendable {
     package let status: Int
-    package let headers: AnswerHeaders
+    package let headers: HeaderFields
     package var body: [UInt8] = []
     /// Whether the body was longer than the limit. `body` is empty then.
     package var isTooLarge = false
 
-    package init(status: Int, headers: AnswerHeaders, body: [UInt8] = []) {
+    package init(status: Int, headers: HeaderFields, body: [UInt8] = []) {
         self.status = status
         self.headers = headers
         self.body = body

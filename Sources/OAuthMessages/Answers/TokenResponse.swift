@@ -4,7 +4,7 @@ internal import TextEncodings
 /// The tokens of one successful answer of the token endpoint (RFC 6749 §5.1).
 package struct TokenResponse: Sendable {
     /// Nil if the answer has none that a header may carry. `issuance.flaw` says so.
-    package let accessToken: AccessToken?
+    package internal(set) var accessToken: AccessToken?
     /// The new refresh token; nil if the old one stays valid: the field was absent, null, blank, or equal to the token
     /// that was sent (RFC 6749 §6).
     package var refreshToken: RefreshToken?
@@ -14,22 +14,6 @@ package struct TokenResponse: Sendable {
     /// The granted scopes; nil if the server did not say, which means the scopes that were asked for (RFC 6749 §5.1).
     package var scopes: [String]?
     package var idToken: Secret?
-
-    package init(
-        accessToken: AccessToken?,
-        refreshToken: RefreshToken? = nil,
-        issuance: Issuance,
-        isLifetimeStated: Bool = true,
-        scopes: [String]? = nil,
-        idToken: Secret? = nil
-    ) {
-        self.accessToken = accessToken
-        self.refreshToken = refreshToken
-        self.issuance = issuance
-        self.isLifetimeStated = isLifetimeStated
-        self.scopes = scopes
-        self.idToken = idToken
-    }
 }
 
 /// Reads a successful answer with tables of the names and forms that servers really use.
@@ -115,7 +99,7 @@ package struct TokenResponseDecoder {
     /// The lifetime of the access token. With `validateAtMost` the token itself is of no use, and it is made to last
     /// until after the next validation.
     private func statedLifetime(in tokens: [String: JSONTree]) -> (Duration?, LifetimeBasis) {
-        if let interval = profile?.validateAtMost?.duration { return (interval * 2, .stated) }
+        if let interval = profile?.validateAtMost { return (interval * 2, .stated) }
         var basis = LifetimeBasis.notStated
         for (name, form) in Self.lifetimeNames {
             guard let value = tokens[name], value != .null else { continue }
@@ -142,7 +126,7 @@ package struct TokenResponseDecoder {
         isRefreshable: Bool,
         _ basis: LifetimeBasis
     ) -> (Duration?, LifetimeBasis) {
-        let assumed = profile?.defaultLifetime?.duration
+        let assumed = profile?.defaultLifetime
         let parts = token?.split(separator: ".", omittingEmptySubsequences: false) ?? []
         guard parts.count == 3, let payload = Base64URL.decode(Array(parts[1].utf8)),
             let end = JSONTree.object(in: payload)?["exp"],
@@ -156,7 +140,7 @@ package struct TokenResponseDecoder {
     /// How long until a refresh is due. Refreshes come up to a tenth earlier than they are due (`RefreshRule`), so a
     /// fifth is added to keep them a whole interval apart.
     private func refreshIn(in tokens: [String: JSONTree]) -> Duration? {
-        if let interval = profile?.validateAtMost?.duration { return interval * 6 / 5 }
+        if let interval = profile?.validateAtMost { return interval * 6 / 5 }
         return duration([("refresh_in", .duration)], in: tokens, cap: Self.longestLifetime)
     }
 
@@ -224,7 +208,7 @@ package struct TokenResponseDecoder {
         }
         // If the lifetime began at the sign-in, an answer does not change its end. The account's state has the time of
         // the sign-in.
-        return profile?.refreshTokenLifetimeStart == .use ? profile?.refreshTokenLifetime?.duration : nil
+        return profile?.refreshTokenLifetimeStart == .use ? profile?.refreshTokenLifetime : nil
     }
 
     /// The first of `names` whose value makes sense: finite, more than 0 and less than 300 years. At most `cap` is

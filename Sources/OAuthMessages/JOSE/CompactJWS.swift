@@ -1,5 +1,5 @@
-import RefreshCore
-import TextEncodings
+package import RefreshCore
+internal import TextEncodings
 
 /// A signed token in compact form (RFC 7515 §3.1), parsed but not verified.
 struct CompactJWS: Sendable {
@@ -47,6 +47,15 @@ struct CompactJWS: Sendable {
         guard !header.has("enc") else { throw .encrypted }
         guard let algorithm = SigningAlgorithm(rawValue: name) else { throw .unknownAlgorithm(name) }
         return algorithm
+    }
+}
+
+extension Secret {
+    /// When the signed token in it expires (`exp`); nil if it does not say. Another issuer made it.
+    ///
+    /// - Throws: an error about the form of what is no signed token.
+    package func expiryOfToken() throws(JOSEError) -> Timestamp? {
+        try CompactJWS(self).payload.date("exp")
     }
 }
 

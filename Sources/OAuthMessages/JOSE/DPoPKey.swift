@@ -52,7 +52,7 @@ package struct DPoPKey: Sendable {
         nonce: String? = nil,
         accessToken: Secret? = nil,
         now: Timestamp,
-        random: [UInt8]
+        random: [UInt8] = TokenSigner.newIdentifier()
     ) throws(JOSEError) -> String {
         let publicKey = PublicKey.p256(key.publicKey)
         let header = TokenValue.object([
@@ -74,6 +74,22 @@ package struct DPoPKey: Sendable {
             throw .signingFailed
         }
         return input + "." + Base64URL.encode(signature.rawRepresentation)
+    }
+
+    /// Whether `text` is an HTTP method for which proofs are made: a word of letters (RFC 9110 §9.1).
+    package static func isMethod(_ text: String) -> Bool {
+        (1...32).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xdf) || byte == UInt8(ascii: "-")
+            }
+    }
+
+    /// Whether `text` can be a nonce: visible ASCII without quotation marks and backslashes (RFC 9449 §8.1).
+    package static func isNonce(_ text: String) -> Bool {
+        (1...1024).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+            }
     }
 
     /// `htu`: the URL without query and fragment (RFC 9449 §4.2), normalized by RFC 3986 §6.2: scheme and host in lower

@@ -50,8 +50,7 @@ package struct IDToken: Hashable, Sendable {
     /// Reads the claims.
     ///
     /// - Throws: `claimMissing` and `claimMalformed`.
-    init(_ payload: JSONObject) throws(JOSEError) {
-        let claims = ClaimReader(payload: payload)
+    init(_ claims: JSONObject) throws(JOSEError) {
         issuer = try claims.required(.issuer, claims.text)
         subject = try claims.required(.subject, claims.text)
         guard Self.isSubject(subject) else { throw .claimMalformed(.subject) }
@@ -66,21 +65,19 @@ package struct IDToken: Hashable, Sendable {
         accessTokenHash = try claims.text(.accessTokenHash)
         codeHash = try claims.text(.codeHash)
         // Nothing depends on the other claims, so a wrong type counts as missing.
-        authenticationMethods = payload.texts(Claim.authenticationMethods.rawValue) ?? []
-        session = payload.text(Claim.session.rawValue)
-        email = payload.text(Claim.email.rawValue)
-        preferredUsername = payload.text(Claim.preferredUsername.rawValue)
-        name = payload.text(Claim.name.rawValue)
-        tenant = payload.text(Claim.tenant.rawValue)
-        object = payload.text(Claim.object.rawValue)
+        authenticationMethods = claims.texts(Claim.authenticationMethods.rawValue) ?? []
+        session = claims.text(Claim.session.rawValue)
+        email = claims.text(Claim.email.rawValue)
+        preferredUsername = claims.text(Claim.preferredUsername.rawValue)
+        name = claims.text(Claim.name.rawValue)
+        tenant = claims.text(Claim.tenant.rawValue)
+        object = claims.text(Claim.object.rawValue)
     }
 }
 
-/// Reads claims by type, and distinguishes missing claims from claims of the wrong type.
-private struct ClaimReader {
-    let payload: JSONObject
-
-    func required<Value>(
+/// Reading claims by type: a claim that is missing is distinguished from one of the wrong type.
+extension JSONObject {
+    fileprivate func required<Value>(
         _ claim: Claim,
         _ read: (Claim) throws(JOSEError) -> Value?
     ) throws(JOSEError) -> Value {
@@ -88,21 +85,21 @@ private struct ClaimReader {
         return value
     }
 
-    func text(_ claim: Claim) throws(JOSEError) -> String? {
-        try read(claim, payload.text)
+    fileprivate func text(_ claim: Claim) throws(JOSEError) -> String? {
+        try read(claim, text)
     }
 
-    func date(_ claim: Claim) throws(JOSEError) -> Timestamp? {
-        try read(claim, payload.date)
+    fileprivate func date(_ claim: Claim) throws(JOSEError) -> Timestamp? {
+        try read(claim, date)
     }
 
     /// A string or an array of strings (RFC 7519 §4.1.3).
-    func texts(_ claim: Claim) throws(JOSEError) -> [String]? {
-        try read(claim) { name in payload.text(name).map { [$0] } ?? payload.texts(name) }
+    fileprivate func texts(_ claim: Claim) throws(JOSEError) -> [String]? {
+        try read(claim) { name in text(name).map { [$0] } ?? texts(name) }
     }
 
     private func read<Value>(_ claim: Claim, _ value: (String) -> Value?) throws(JOSEError) -> Value? {
-        guard payload.hasValue(claim.rawValue) else { return nil }
+        guard hasValue(claim.rawValue) else { return nil }
         guard let value = value(claim.rawValue) else { throw .claimMalformed(claim) }
         return value
     }

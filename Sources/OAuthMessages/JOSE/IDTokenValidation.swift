@@ -9,8 +9,8 @@ package struct IDTokenValidation: Sendable {
     package var issuerTemplate: String?
     /// Other forms of the issuer that the server is known to use, such as Google's `accounts.google.com`.
     package var issuerAliases: [String] = []
-    /// The policy of the account; nil if it does not matter.
-    package var policy: IDTokenPolicy?
+    /// The policy of the account, if its provider has policies.
+    package var policies = SignInPolicies()
     package var clientID: String
     /// `id_token_signed_response_alg` of the registration (RFC 7591). Nil accepts every algorithm with a public key. A
     /// symmetric algorithm is accepted only if it is set here.
@@ -44,6 +44,13 @@ package struct IDTokenValidation: Sendable {
         self.clientID = clientID
     }
 
+    /// The conditions for all ID tokens of `client`.
+    package init(_ client: RequestingClient) {
+        self.init(issuer: client.issuer, clientID: client.registration.clientID)
+        guard let profile = client.profile else { return }
+        (issuerTemplate, issuerAliases, policies) = (profile.issuerTemplate, profile.issuerAliases, profile.policies)
+    }
+
     /// Validates `token` and returns its claims.
     ///
     /// - Parameters:
@@ -61,7 +68,7 @@ package struct IDTokenValidation: Sendable {
         let key = try checkSignature(of: jws, keys)
         let claims = try IDToken(jws.payload)
         try checkIssuer(claims, signedBy: key)
-        try policy?.check(jws.payload)
+        try policies.check(jws.payload)
         try checkAudience(claims)
         try checkTimes(claims, now: now + skew)
         try checkBindings(claims, jws.algorithm)
@@ -215,7 +222,7 @@ extension IDTokenValidation {
         let payload = try CompactJWS(token).payload
         let claims = try IDToken(payload)
         try checkIssuer(claims, signedBy: nil)
-        try policy?.check(payload)
+        try policies.check(payload)
         guard claims.audiences.contains(where: { $0.isIdentical(to: clientID) }) else { throw .wrongAudience }
         if let subject, !claims.subject.isIdentical(to: subject) { throw .changedOnRefresh(.subject) }
         return claims

@@ -97,10 +97,11 @@ package struct PrivateKey: Sendable {
         return signature
     }
 
-    /// The public half as JWK text, for the client's registration at the server.
-    package func publicJWK(keyID: String?) -> String {
+    /// The public half as a key set (RFC 7517 §5), for the client's registration at the server.
+    package func publicKeySet(keyID: String?) -> String {
         let name = (keyID ?? self.keyID).map { [(name: "kid", value: TokenValue.text($0))] } ?? []
-        return TokenValue.object(material.publicKey.members + name + [("use", .text("sig"))]).written
+        let key = TokenValue.object(material.publicKey.members + name + [("use", .text("sig"))]).written
+        return "{\"keys\":[\(key)]}"
     }
 }
 

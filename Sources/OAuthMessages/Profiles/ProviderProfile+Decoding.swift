@@ -112,13 +112,34 @@ extension ProviderProfile: Decodable {
 
     private mutating func readHeaders(_ fields: StrictFields) throws {
         headers = try fields.optional(Key.headers.rawValue) ?? [:]
-        for (name, value) in headers where !ProfileHeader.isAllowed(name: name, value: value) {
+        for (name, value) in headers where !Self.isHeader(name: name, value: value) {
             throw fields.error(Key.headers.rawValue, "cannot set the header '\(name)'")
         }
         correlationHeader = try fields.optional(Key.correlationHeader.rawValue)
-        if let name = correlationHeader, !ProfileHeader.isAllowed(name: name, value: "") {
+        if let name = correlationHeader, !Self.isHeader(name: name, value: "") {
             throw fields.error(Key.correlationHeader.rawValue, "cannot set the header '\(name)'")
         }
+    }
+
+    /// Headers that the request sets itself, or that would change where it goes.
+    private static let reservedHeaders: Set<String> = [
+        "authorization", "proxy-authorization", "host", "content-length", "content-type", "transfer-encoding",
+        "connection", "accept", "accept-encoding", "expect", "te", "upgrade", "cookie",
+    ]
+
+    /// The names and values that extra headers of a profile may have.
+    private static func isHeader(name: String, value: String) -> Bool {
+        let isToken = { (byte: UInt8) in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default:
+                false
+            }
+        }
+        return !name.isEmpty && name.utf8.allSatisfy(isToken) && !reservedHeaders.contains(name.lowercased())
+            && value.utf8.allSatisfy { (0x20...0x7e).contains($0) }
     }
 
     private mutating func readLimits(_ fields: StrictFields) throws {
@@ -158,8 +179,8 @@ extension ProviderProfile: Decodable {
         return try fields.converted(name, rule, convert)
     }
 
-    private static func duration(_ fields: StrictFields, _ key: Key) throws -> ProfileDuration? {
-        try fields.converted(key.rawValue, "must be a time span such as 90d, 12h, 5m or 30s") { ProfileDuration($0) }
+    private static func duration(_ fields: StrictFields, _ key: Key) throws -> Duration? {
+        try fields.converted(key.rawValue, "must be a time span such as 90d, 12h, 5m or 30s") { Duration(written: $0) }
     }
 }
 

@@ -71,15 +71,15 @@ package struct ProviderProfile: Hashable, Sendable {
     /// names of nested objects.
     package var tokenFields: [String]
     /// The lifetime of access tokens if the answer does not say it.
-    package var defaultLifetime: ProfileDuration?
+    package var defaultLifetime: Duration?
     /// The meaning of `expires_in: 0`.
     package var zeroLifetime = ZeroLifetime.ended
     /// The lifetime of refresh tokens if the answer does not say it.
-    package var refreshTokenLifetime: ProfileDuration?
+    package var refreshTokenLifetime: Duration?
     /// When the lifetime of a refresh token begins.
     package var refreshTokenLifetimeStart = RefreshTokenLifetimeStart.use
     /// How long the server still accepts a refresh token after it was rotated.
-    package var rotationGrace: ProfileDuration?
+    package var rotationGrace: Duration?
     /// What becomes of the grant after a request for fewer scopes; nil if that is unknown.
     package var narrowedScopes: NarrowedScopes?
     /// Answers that end a grant although they have no error code.
@@ -90,7 +90,7 @@ package struct ProviderProfile: Hashable, Sendable {
     package var maxRefreshesPerSecond: Double?
     /// The shortest time between two refreshes, for a provider whose access token opens no API, so that refreshes only
     /// check whether the grant is still valid (Apple: a day).
-    package var validateAtMost: ProfileDuration?
+    package var validateAtMost: Duration?
     /// What the profile says about signing in.
     package var signIn: SignInProfile
     package var policies = SignInPolicies()
@@ -154,16 +154,11 @@ package enum RefreshTokenLifetimeStart: String, Hashable, Sendable, CaseIterable
     case signIn = "sign-in"
 }
 
-/// A time span as configuration files write it: `90d`, `12h`, `5m`, `30s`, or a number of seconds.
-package struct ProfileDuration: Hashable, Sendable {
-    package let duration: Duration
-
-    package init(_ duration: Duration) {
-        self.duration = duration
-    }
-
+extension Duration {
+    /// A time span as configuration files write it: `90d`, `12h`, `5m`, `30s`, or a number of seconds.
+    ///
     /// Nil if `text` is not such a time span, or is longer than 100 years.
-    package init?(_ text: String) {
+    package init?(written text: String) {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
         guard let last = text.last else { return nil }
         let unit = units[last]
@@ -172,7 +167,7 @@ package struct ProfileDuration: Hashable, Sendable {
         }
         let (seconds, overflow) = count.multipliedReportingOverflow(by: unit ?? 1)
         guard !overflow, seconds <= 3_155_760_000 else { return nil }
-        duration = .seconds(seconds)
+        self = .seconds(seconds)
     }
 }
 
@@ -196,29 +191,6 @@ package enum ReservedParameter {
     /// The first name of `parameters`, in alphabetical order, that is reserved; nil if none is.
     package static func first(in parameters: [String: String], among names: Set<String> = names) -> String? {
         parameters.keys.sorted().first { names.contains($0.lowercased()) }
-    }
-}
-
-/// The names and values that extra headers of a profile may have.
-enum ProfileHeader {
-    /// Headers that the request sets itself, or that would change where it goes.
-    private static let reserved: Set<String> = [
-        "authorization", "proxy-authorization", "host", "content-length", "content-type", "transfer-encoding",
-        "connection", "accept", "accept-encoding", "expect", "te", "upgrade", "cookie",
-    ]
-
-    static func isAllowed(name: String, value: String) -> Bool {
-        let isToken = { (byte: UInt8) in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default:
-                false
-            }
-        }
-        return !name.isEmpty && name.utf8.allSatisfy(isToken) && !reserved.contains(name.lowercased())
-            && value.utf8.allSatisfy { (0x20...0x7e).contains($0) }
     }
 }
 
@@ -247,21 +219,17 @@ package struct GrantEndedAnswer: Hashable, Sendable {
 }
 
 extension GrantEndedAnswer: Decodable {
-    private enum Key: String, CaseIterable {
-        case status, field, text
-    }
-
     package init(from decoder: any Decoder) throws {
-        let fields = try StrictFields(decoder, known: Key.allCases.map(\.rawValue))
-        status = try fields.required(Key.status.rawValue)
-        field = try fields.optional(Key.field.rawValue)
-        text = try fields.optional(Key.text.rawValue)
+        let fields = try StrictFields(decoder, known: ["status", "field", "text"])
+        status = try fields.required("status")
+        field = try fields.optional("field")
+        text = try fields.optional("text")
         guard (200...299).contains(status) || (400...499).contains(status) else {
-            throw fields.error(Key.status.rawValue, "must be from 200 to 299, or from 400 to 499")
+            throw fields.error("status", "must be from 200 to 299, or from 400 to 499")
         }
         guard (field == nil) == (text == nil) else {
-            let (lacking, other) = field == nil ? (Key.field, Key.text) : (Key.text, Key.field)
-            throw fields.error(lacking.rawValue, "is missing, but \"\(other.rawValue)\" is set")
+            let (lacking, other) = field == nil ? ("field", "text") : ("text", "field")
+            throw fields.error(lacking, "is missing, but \"\(other)\" is set")
         }
     }
 }

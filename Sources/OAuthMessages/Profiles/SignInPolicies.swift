@@ -21,10 +21,13 @@ package struct SignInPolicies: Hashable, Sendable {
         one.lowercased() == other.lowercased()
     }
 
-    /// What ID tokens have to say about the policy; nil if nothing.
-    package var demand: IDTokenPolicy? {
-        guard !claims.isEmpty else { return nil }
-        return current.map { IDTokenPolicy(name: $0, claims: claims) }
+    /// Checks the policy in an ID token. A token that names no policy passes.
+    ///
+    /// - Throws: `wrongPolicy` if the token names another policy.
+    func check(_ payload: JSONObject) throws(JOSEError) {
+        guard let current, let claim = claims.first(where: payload.hasValue) else { return }
+        let found = payload.text(claim) ?? ""
+        guard Self.isSame(found, current) else { throw .wrongPolicy(found) }
     }
 }
 

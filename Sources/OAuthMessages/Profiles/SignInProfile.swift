@@ -187,11 +187,13 @@ extension SignInProfile {
 
 extension StrictFields {
     /// The key's value as a case of an enumeration; nil if the key is absent.
-    package func choice<Choice: RawRepresentable & CaseIterable>(_ name: String) throws -> Choice?
-    where Choice.RawValue == String {
-        let values = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        return try converted(name, Choice.allCases.count == 1 ? "must be \(values)" : "must be one of \(values)") {
-            Choice(rawValue: $0)
+    package func choice<Choice: RawRepresentable & CaseIterable>(
+        _ name: String,
+        among choices: [Choice] = Array(Choice.allCases)
+    ) throws -> Choice? where Choice.RawValue == String {
+        let values = choices.map(\.rawValue).joined(separator: ", ")
+        return try converted(name, choices.count == 1 ? "must be \(values)" : "must be one of \(values)") { text in
+            choices.first { $0.rawValue == text }
         }
     }
 

@@ -45,79 +45,31 @@ package struct AuthorizationRequest: Sendable {
     }
 }
 
-/// The address for a person's browser, and what the answer must look like.
-package struct AuthorizationURL: Sendable {
-    /// The URL. It contains `state`, so show it only to the account's owner.
-    package let url: String
-    /// The host that the browser will show, which is that of the authorization endpoint.
-    package let host: String
-    /// How long the server keeps a pushed request; nil if the request was not pushed.
-    package let expiresIn: Duration?
-    /// Whether the answer must name its issuer (RFC 9207 §2.4).
-    package let requiresIssuer: Bool
-    /// The value that `iss` in the answer must have, byte for byte, if it is present.
-    package let issuer: String
-    /// Whether the server certainly refuses a code of another request: a code challenge is sent, and the server checks
-    /// it.
-    package let checksCodeChallenge: Bool
-    /// Whether the person is asked for consent.
-    package let asksForConsent: Bool
-    /// Whether the server's metadata rules out refresh tokens.
-    package let givesNoRefreshToken: Bool
-
-    package init(
-        url: String,
-        host: String,
-        expiresIn: Duration?,
-        requiresIssuer: Bool,
-        issuer: String,
-        checksCodeChallenge: Bool,
-        asksForConsent: Bool = false,
-        givesNoRefreshToken: Bool = false
-    ) {
-        self.url = url
-        self.host = host
-        self.expiresIn = expiresIn
-        self.requiresIssuer = requiresIssuer
-        self.issuer = issuer
-        self.checksCodeChallenge = checksCodeChallenge
-        self.asksForConsent = asksForConsent
-        self.givesNoRefreshToken = givesNoRefreshToken
-    }
-}
-
-/// The parameters of an authorization request, in the order in which they are sent.
-package struct AuthorizationParameters {
-    let request: AuthorizationRequest
-
-    package init(request: AuthorizationRequest) {
-        self.request = request
-    }
-
-    /// All parameters. A property of `request` takes precedence over the account's parameter, and the account's over
-    /// the profile's. The words of `prompt` are joined.
-    package var all: [(name: String, value: String)] {
+extension AuthorizationRequest {
+    /// All parameters, in the order in which they are sent. A property of the request takes precedence over the account's
+    /// parameter, and the account's over the profile's. The words of `prompt` are joined.
+    package var parameters: [(name: String, value: String)] {
         let own = required + asked
         let extra = usual.filter { name, _ in !own.contains { $0.name == name } }
         let all = own + extra.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        return request.client.registration.claimingCapabilities(in: all)
+        return client.registration.claimingCapabilities(in: all)
     }
 
     /// The scopes to ask the person for: the request's, or else the account's, or else the profile's.
-    var scopes: [String] { request.client.scopes(request.scopes) }
+    private var askedScopes: [String] { client.scopes(scopes) }
 
     /// Whether the person is asked for consent.
     package var asksForConsent: Bool {
-        let words = all.first { $0.name == "prompt" }?.value.split(separator: " ") ?? []
+        let words = parameters.first { $0.name == "prompt" }?.value.split(separator: " ") ?? []
         return words.contains { $0 == RequestingClient.consent }
     }
 
-    private var usual: [String: String] { request.client.usualParameters }
+    private var usual: [String: String] { client.usualParameters }
 
     /// The words of `prompt` (OpenID Connect Core §3.1.2.1), unless they are only those that are sent at each sign-in.
     /// Those stay, because Google gives a refresh token only with `consent`. `none` is sent alone.
-    private var prompt: String? {
-        let asked = request.prompt
+    private var joinedPrompt: String? {
+        let asked = prompt
         guard asked != "none" else { return asked }
         let owed = owesConsent ? RequestingClient.consent : nil
         guard asked != nil || owed != nil else { return nil }
@@ -127,29 +79,29 @@ package struct AuthorizationParameters {
     }
 
     private var owesConsent: Bool {
-        request.responseType.hasCode
-            && request.client.asksForConsent(scopes, isUnneeded: request.needsNoConsent)
+        responseType.hasCode
+            && client.asksForConsent(askedScopes, isUnneeded: needsNoConsent)
     }
 
-    private var signIn: SignInProfile { request.client.profile?.signIn ?? SignInProfile() }
+    private var signIn: SignInProfile { client.profile?.signIn ?? SignInProfile() }
 
     private var required: [(name: String, value: String)] {
         var fields = [
-            (name: "response_type", value: request.responseType.rawValue),
-            ("client_id", request.client.registration.clientID),
-            ("redirect_uri", request.redirectURI), ("state", request.state.reveal()),
+            (name: "response_type", value: responseType.rawValue),
+            ("client_id", client.registration.clientID),
+            ("redirect_uri", redirectURI), ("state", state.reveal()),
         ]
         if let mode = responseMode { fields.append(("response_mode", mode.rawValue)) }
-        if signIn.sendsCodeChallenge, request.responseType.hasCode {
-            fields += [("code_challenge", Self.challenge(of: request.codeVerifier)), ("code_challenge_method", "S256")]
+        if signIn.sendsCodeChallenge, responseType.hasCode {
+            fields += [("code_challenge", Self.challenge(of: codeVerifier)), ("code_challenge_method", "S256")]
         }
         // RFC 9449 §10: the code can then be used only with the account's key.
-        if let key = request.client.registration.dpopKey, let thumbprint = try? DPoPKey(stored: key).thumbprint {
+        if let key = client.registration.dpopKey, let thumbprint = try? DPoPKey(stored: key).thumbprint {
             fields.append(("dpop_jkt", thumbprint))
         }
-        if !scopes.isEmpty {
-            let separator = request.client.profile?.scopeSeparator ?? " "
-            fields.append((signIn.scopeParameter ?? "scope", scopes.joined(separator: separator)))
+        if !askedScopes.isEmpty {
+            let separator = client.profile?.scopeSeparator ?? " "
+            fields.append((signIn.scopeParameter ?? "scope", askedScopes.joined(separator: separator)))
         }
         return fields
     }
@@ -157,21 +109,21 @@ package struct AuthorizationParameters {
     /// The response mode. By default, an ID token comes after the "#" of the address (OAuth 2.0 Multiple Response Type
     /// Encoding Practices §3), and browsers do not send that part to a listener.
     private var responseMode: ResponseMode? {
-        guard request.responseType.hasIDToken else { return signIn.responseMode }
+        guard responseType.hasIDToken else { return signIn.responseMode }
         return signIn.responseMode
-            ?? (request.redirectURI.hasPrefix("http://") && request.isListening ? .formPost : nil)
+            ?? (redirectURI.hasPrefix("http://") && isListening ? .formPost : nil)
     }
 
     private var asked: [(name: String, value: String)] {
         let fields: [(name: String, value: String?)] = [
-            ("nonce", request.nonce?.reveal()),
-            ("prompt", prompt),
-            ("login_hint", request.loginHint),
-            ("acr_values", request.acrValues.isEmpty ? nil : request.acrValues.joined(separator: " ")),
-            ("max_age", request.maxAge.map { String($0.components.seconds) }),
-            ("claims", request.claims),
+            ("nonce", nonce?.reveal()),
+            ("prompt", joinedPrompt),
+            ("login_hint", loginHint),
+            ("acr_values", acrValues.isEmpty ? nil : acrValues.joined(separator: " ")),
+            ("max_age", maxAge.map { String($0.components.seconds) }),
+            ("claims", claims),
             // RFC 9396 §2: the value is the same whether it is pushed, signed or put into the address.
-            ("authorization_details", request.client.registration.authorizationDetails),
+            ("authorization_details", client.registration.authorizationDetails),
         ]
         return fields.compactMap { field in field.value.map { (field.name, $0) } }
     }

@@ -1,5 +1,13 @@
 internal import TextEncodings
 
+/// The method of a request (RFC 9110 §9). The raw values are those of configuration files.
+package enum RequestMethod: String, Hashable, Sendable, CaseIterable {
+    case get, post, put, delete
+
+    /// The method as it is sent.
+    package var word: String { rawValue.uppercased() }
+}
+
 /// The format in which the fields of a token request are sent.
 package enum BodyFormat: String, Hashable, Sendable, CaseIterable {
     /// RFC 6749 appendix B.

@@ -76,7 +76,7 @@ package struct ClientCredentials: Sendable {
 
     /// The fields to add to the body; empty for plain Basic.
     ///
-    /// - Parameter assertion: the result of `assertion(on:)`.
+    /// - Parameter assertion: the result of `assertion(for:at:now:)`.
     package func fields(_ assertion: Secret?) -> [(name: String, value: String)] {
         let id = (name: "client_id", value: registration.clientID)
         let text = assertion?.reveal() ?? ""
@@ -89,7 +89,7 @@ package struct ClientCredentials: Sendable {
             let secret = assertion ?? registration.clientSecret
             return [id] + (secret.map { [(name: "client_secret", value: $0.reveal())] } ?? [])
         case .clientSecretJWT, .privateKeyJWT:
-            return [id, ("client_assertion_type", ClientAssertion.type), ("client_assertion", text)]
+            return [id, ("client_assertion_type", TokenSigner.assertionType), ("client_assertion", text)]
         }
     }
 
@@ -130,66 +130,39 @@ package enum AssertionAudience: String, Hashable, Sendable, CaseIterable {
 }
 
 extension ClientCredentials {
-    /// The request for which an assertion is made: where it goes, and when.
-    package struct Occasion {
-        let metadata: AuthorizationServerMetadata
-        /// Where the request is sent.
-        let endpoint: Endpoint
-        /// The time by the server's clock, as far as it is known.
-        let now: Timestamp
-        /// Makes 16 bytes that were never used before. Only some methods need them.
-        let random: () -> [UInt8]
-
-        package init(
-            metadata: AuthorizationServerMetadata,
-            endpoint: Endpoint,
-            now: Timestamp,
-            random: @escaping () -> [UInt8]
-        ) {
-            self.metadata = metadata
-            self.endpoint = endpoint
-            self.now = now
-            self.random = random
-        }
-    }
-
     /// The assertion for one request; nil if the method needs none.
     ///
+    /// - Parameters:
+    ///   - endpoint: where the request is sent.
+    ///   - now: the time by the server's clock, as far as it is known.
     /// - Throws: `JOSEError` if the key cannot be read, or cannot sign with an algorithm that the server accepts.
-    package func assertion(on occasion: Occasion) throws(JOSEError) -> Secret? {
+    package func assertion(
+        for metadata: AuthorizationServerMetadata,
+        at endpoint: Endpoint,
+        now: Timestamp
+    ) throws(JOSEError) -> Secret? {
+        let signer: TokenSigner
         switch method {
         case .none, .clientSecretBasic, .tlsClientAuth, .selfSignedTLSClientAuth:
             return nil
         case .clientSecretPost:
             guard let teamID = registration.teamID else { return nil }
-            return try ClientAssertion.appleSecret(
-                clientID: registration.clientID,
-                teamID: teamID,
-                // Apple accepts ES256, and publishes no list of algorithms.
-                signer: try signer(offered: nil),
-                now: occasion.now
-            )
+            // Apple accepts ES256, and publishes no list of algorithms.
+            return try self.signer(offered: nil)
+                .appleSecret(clientID: registration.clientID, teamID: teamID, now: now)
         case .clientSecretJWT:
-            return try assertion(by: TokenSigner(secret: registration.clientSecret ?? Secret("")), on: occasion)
+            signer = TokenSigner(secret: registration.clientSecret ?? Secret(""))
         case .privateKeyJWT:
-            return try assertion(by: signer(offered: occasion.metadata.tokenEndpointSigningAlgorithms), on: occasion)
+            signer = try self.signer(offered: metadata.tokenEndpointSigningAlgorithms)
         }
-    }
-
-    private func assertion(by signer: TokenSigner, on occasion: Occasion) throws(JOSEError) -> Secret {
         let audience =
             switch audience {
-            case .issuer: occasion.metadata.issuer.url
-            case .tokenEndpoint: occasion.metadata.tokenEndpoint.url
-            case .endpoint: occasion.endpoint.url
+            case .issuer: metadata.issuer.url
+            case .tokenEndpoint: metadata.tokenEndpoint.url
+            case .endpoint: endpoint.url
             }
-        return try ClientAssertion.client(
-            registration.clientID,
-            audience: audience,
-            signer: signer,
-            now: occasion.now,
-            random: occasion.random()
-        )
+        let clientID = registration.clientID
+        return try signer.assertion(issuer: clientID, subject: clientID, audience: audience, now: now)
     }
 
     private func signer(offered: [String]?) throws(JOSEError) -> TokenSigner {

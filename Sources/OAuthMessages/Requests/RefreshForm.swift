@@ -7,19 +7,13 @@ package struct RefreshForm: Hashable, Sendable {
         case accessToken = "access_token"
     }
 
-    /// The HTTP method of the request.
-    package enum Method: String, Hashable, Sendable, CaseIterable {
-        case post
-        /// GET with the fields in the query, including credentials (Instagram). RFC 6749 §2.3.1 forbids this.
-        case get
-    }
-
     package var credential = Credential.refreshToken
     /// The value of `grant_type`: `fb_exchange_token`.
     package var grantType = Self.standard
     /// The name of the field with the token: `fb_exchange_token`.
     package var parameter = Self.standard
-    package var method = Method.post
+    /// GET sends the fields in the query, including credentials (Instagram). RFC 6749 §2.3.1 forbids this.
+    package var method = RequestMethod.post
 
     package init() {}
 
@@ -40,7 +34,7 @@ extension RefreshForm {
         credential = try fields.choice(Key.credential.rawValue) ?? .refreshToken
         grantType = try fields.word(Key.grantType.rawValue) ?? Self.standard
         parameter = try fields.credentialParameter(Key.parameter.rawValue) ?? Self.standard
-        method = try fields.choice(Key.method.rawValue) ?? .post
+        method = try fields.choice(Key.method.rawValue, among: [.post, .get]) ?? .post
     }
 }
 
@@ -51,7 +45,7 @@ package struct ExchangeForm: Hashable, Sendable {
     package var grantType: String?
     /// The name of the field with the token.
     package var parameter = Self.standard
-    package var method = RefreshForm.Method.post
+    package var method = RequestMethod.post
 
     package init() {}
 
@@ -69,7 +63,7 @@ extension ExchangeForm {
     init(_ fields: StrictFields) throws {
         grantType = try fields.word(Key.grantType.rawValue)
         parameter = try fields.credentialParameter(Key.parameter.rawValue) ?? Self.standard
-        method = try fields.choice(Key.method.rawValue) ?? .post
+        method = try fields.choice(Key.method.rawValue, among: [.post, .get]) ?? .post
     }
 }
 

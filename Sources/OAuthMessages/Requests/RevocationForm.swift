@@ -2,14 +2,8 @@ package import RefreshCore
 
 /// The form of a provider's revocation requests, if it is not that of RFC 7009 §2.1.
 package struct RevocationForm: Hashable, Sendable {
-    /// The HTTP method of the request.
-    package enum Method: String, Hashable, Sendable, CaseIterable {
-        case post
-        /// GitHub's `DELETE /applications/{client_id}/grant`.
-        case delete
-    }
-
-    package var method = Method.post
+    /// DELETE is GitHub's: `DELETE /applications/{client_id}/grant`.
+    package var method = RequestMethod.post
     /// The token that ends the grant: the refresh token, or only the access token (GitHub), which must then be present.
     package var credential = RefreshForm.Credential.refreshToken
     /// The name of the field with the token.
@@ -37,7 +31,7 @@ extension RevocationForm {
 
     /// - Throws: `DecodingError` at the key whose value cannot be used.
     init(_ fields: StrictFields) throws {
-        method = try fields.choice(Key.method.rawValue) ?? .post
+        method = try fields.choice(Key.method.rawValue, among: [.post, .delete]) ?? .post
         credential = try fields.choice(Key.credential.rawValue) ?? .refreshToken
         parameter = try fields.word(Key.parameter.rawValue) ?? Self.standard
         format = try fields.choice(Key.format.rawValue) ?? .form

@@ -103,13 +103,13 @@ extension RefreshCoordinator {
     /// The URL at which a browser ends the person's session at the server.
     private func sessionEnd(of account: Account) async -> Result<EndSessionURL, RefreshFailure> {
         let asking = requestingClient(of: account, correlationID: RandomText.correlationID())
-        let request = EndSessionRequest(
-            client: asking,
+        let url = await client.browser.endSessionURL(
+            of: asking,
             // Without the hint, the server asks the person which session to end. That is no reason to fail.
             idTokenHint: (try? records.idToken(of: account.id)) ?? nil,
-            postLogoutRedirectURI: account.registration.redirect.postLogoutURI
+            redirectURI: account.registration.redirect.postLogoutURI
         )
-        return await client.browser.endSessionURL(for: request).flatMap { url in
+        return url.flatMap { url in
             guard let url else {
                 let detail = FailureDetail(
                     summary: "the server publishes no address where a session ends",

@@ -46,7 +46,7 @@ struct DynamicRegistration: Sendable {
         request.idTokenAlgorithm = wanted.idTokenAlgorithm
         request.initialAccessToken = initialAccessToken
         request.softwareVersion = Version.text
-        request.keySet = wanted.clientKey.flatMap { ClientKeys.keySet(of: $0, keyID: wanted.clientKeyID) }
+        request.keySet = wanted.clientKey.flatMap { try? $0.publicKeySet(keyID: wanted.clientKeyID) }
         return request
     }
 }

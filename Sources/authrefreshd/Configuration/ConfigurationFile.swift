@@ -182,7 +182,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
             } ?? logLevel
         requestTimeout =
             try fields.converted(Key.requestTimeout, "must be a time span from 1s to 40s") { text in
-                ProfileDuration(text).map(\.duration).flatMap { (.seconds(1) ... .seconds(40)).contains($0) ? $0 : nil }
+                Duration(written: text).flatMap { (.seconds(1) ... .seconds(40)).contains($0) ? $0 : nil }
             } ?? requestTimeout
         caFile = try fields.converted(Key.caFile, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }
         proxy = try fields.converted(Key.proxy, "must be http, https or socks5h://HOST:PORT") { text in
@@ -213,7 +213,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
             try fields.optional(Key.onChange.rawValue), try fields.optional(Key.onChangeEvents.rawValue)
         )
         let limit = try fields.converted(Key.onChangeTimeLimit, "must be a time span from 1s to 10m") { text in
-            ProfileDuration(text).map(\.duration).flatMap { ChangeCommand.timeLimits.contains($0) ? $0 : nil }
+            Duration(written: text).flatMap { ChangeCommand.timeLimits.contains($0) ? $0 : nil }
         }
         let news = try events?.map { event in
             guard let news = AccountNews(rawValue: event) else {

@@ -75,8 +75,8 @@ struct RefreshConfiguration: Sendable {
     mutating func policy(of account: Account) -> RefreshPolicy {
         let profile = unresolvedProfile(for: ProfileChoice(account))
         var policy = account.policy
-        policy.rotationGrace = policy.rotationGrace ?? profile?.rotationGrace?.duration
-        policy.refreshTokenLifetime = policy.refreshTokenLifetime ?? profile?.refreshTokenLifetime?.duration
+        policy.rotationGrace = policy.rotationGrace ?? profile?.rotationGrace
+        policy.refreshTokenLifetime = policy.refreshTokenLifetime ?? profile?.refreshTokenLifetime
         policy.isRefreshTokenLifetimeAbsolute = profile?.refreshTokenLifetimeStart == .signIn
         policy.isServiceAccount = account.registration.serviceGrant != nil
         return policy

@@ -1,6 +1,8 @@
 internal import Dispatch
 internal import Glibc
 internal import RefreshCore
+// The compiler takes timespec from Glibc or from this module, whichever it loads first.
+internal import SwiftOverlayShims
 internal import Systemd
 
 /// The coordinator's source of time and randomness. Tests replace it.

@@ -118,7 +118,7 @@ extension RefreshCoordinator {
     ) throws(VarlinkError) -> SettingsChange {
         // The change is computed several times: before the server is asked, and when it is stored. The new key must be
         // the same each time.
-        let key = ClientKeys.newDPoPKey()
+        let key = Secret.newDPoPKey()
         let reader = SettingsReader(profiles: settings.profiles, newDPoPKey: { key })
         let changed = try changed(account, by: asked, reader)
         try caller.checkList(
@@ -277,7 +277,7 @@ extension RefreshCoordinator {
         let hasGrant = asked.refreshToken != nil
         _ = try asked.refreshToken?.refreshToken()
         let dpopKey = try asked.dpopKey.map { text throws(VarlinkError) in
-            guard asked.settings.dpop == true, let key = ClientKeys.dpopKey(text) else {
+            guard asked.settings.dpop == true, let key = try? Secret.dpopKey(text) else {
                 throw Complaint(field: "dpopKey", "it is not the key of an account with 'dpop'").error
             }
             return key

@@ -151,7 +151,7 @@ extension RefreshCoordinator {
             settings: AccountSettings(snapshot.account),
             clientSecret: registration.clientSecret?.reveal(),
             clientKey: registration.clientKey?.reveal(),
-            dpopKey: registration.dpopKey.flatMap(ClientKeys.text(ofDPoPKey:))?.reveal(),
+            dpopKey: registration.dpopKey.flatMap { try? $0.dpopText().reveal() },
             refreshToken: grant?.secret.reveal(),
             registration: registration.management.map {
                 ManagedRegistration(uri: $0.uri, accessToken: $0.accessToken.reveal())

@@ -16,18 +16,21 @@ extension RefreshCoordinator {
                 hint: "to bind tokens to a key, add an account with '\(Command("account", "add", "--dpop"))'"
             ).error
         }
-        guard PossessionRequest.isMethod(asked.method) else { throw VarlinkError.invalidParameter("method") }
+        guard DPoPKey.isMethod(asked.method) else { throw VarlinkError.invalidParameter("method") }
         guard let url = Endpoint(asked.url) else { throw Complaint(field: "url", "it is not an https URL").error }
-        if let nonce = asked.nonce, !PossessionRequest.isNonce(nonce) { throw VarlinkError.invalidParameter("nonce") }
-        let request = PossessionRequest(
-            method: asked.method,
-            url: url,
-            accessToken: try asked.accessToken?.secret(field: "accessToken"),
-            nonce: asked.nonce
-        )
+        if let nonce = asked.nonce, !DPoPKey.isNonce(nonce) { throw VarlinkError.invalidParameter("nonce") }
+        let accessToken = try asked.accessToken?.secret(field: "accessToken")
         // Servers that check the time use their own clock. Resource servers are assumed to have the authorization
         // server's time.
-        guard let proof = request.proof(by: key, now: snapshot.at.wall + (snapshot.clockSkew ?? .zero)) else {
+        let now = snapshot.at.wall + (snapshot.clockSkew ?? .zero)
+        let proof = try? key.dpopProof(
+            method: asked.method,
+            url: url,
+            nonce: asked.nonce,
+            accessToken: accessToken,
+            now: now
+        )
+        guard let proof else {
             throw Complaint(
                 field: "dpop",
                 "the account's key cannot be used",

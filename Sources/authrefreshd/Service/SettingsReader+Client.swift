@@ -59,7 +59,7 @@ extension SettingsReader {
         }
         if let said { return said }
         guard settings.grantType == ServiceGrant.Kind.jwtBearer.rawValue,
-            let named = key.flatMap(ClientKeys.clientID(namedIn:))
+            let named = key.flatMap({ try? $0.clientKeyContents().clientID })
         else { throw Complaint.empty(field: "clientId").error }
         return named
     }
@@ -67,15 +67,15 @@ extension SettingsReader {
     /// Refuses an algorithm with which no ID token could be verified.
     private func checkAlgorithm(_ algorithm: String?, hasSecret: Bool) throws(VarlinkError) {
         guard let algorithm else { return }
-        guard IDTokenAlgorithm.names.contains(algorithm) else {
+        guard let known = SigningAlgorithm(rawValue: algorithm) else {
             throw Complaint(
                 field: "idTokenAlgorithm",
                 "ID tokens cannot be checked with '\(algorithm)'",
-                hint: "known: \(IDTokenAlgorithm.names.joined(separator: ", "))"
+                hint: "known: \(SigningAlgorithm.allCases.map(\.rawValue).joined(separator: ", "))"
             ).error
         }
         // A server that registers the client will issue a secret.
-        guard !IDTokenAlgorithm.isSymmetric(algorithm) || hasSecret || isRegistering else {
+        guard !known.isSymmetric || hasSecret || isRegistering else {
             throw Complaint(
                 field: "idTokenAlgorithm",
                 "\(algorithm) needs the client secret",
@@ -204,21 +204,23 @@ extension SettingsReader {
 
     /// An unusable key is refused immediately and not at the first refresh.
     private func check(_ key: Secret, _ method: ClientAuthentication?) throws(VarlinkError) {
-        switch ClientKeys.flaw(in: key, usedBy: method ?? .privateKeyJWT, isCertified: isCertified) {
-        case nil: return
-        case .unreadable:
-            throw Complaint(
-                field: "clientKey",
-                "it is not a private key",
-                hint: "PEM, JWK or Google's JSON; RSA, P-256, P-384, P-521 or Ed25519"
-            ).error
-        case .encrypted:
+        let hasCertificate: Bool
+        do throws(JOSEError) {
+            hasCertificate = try key.clientKeyContents().hasCertificate
+        } catch .keyIsEncrypted {
             throw Complaint(
                 field: "clientKey",
                 "it is protected by a passphrase",
                 hint: Hint(Command(program: "openssl", "pkey", "-in", "FILE", "-out", "FILE.open"))
             ).error
-        case .noCertificate:
+        } catch {
+            throw Complaint(
+                field: "clientKey",
+                "it is not a private key",
+                hint: "PEM, JWK or Google's JSON; RSA, P-256, P-384, P-521 or Ed25519"
+            ).error
+        }
+        guard method?.means != .certificate || hasCertificate else {
             throw Complaint(
                 field: "clientKey",
                 "its certificate is missing",

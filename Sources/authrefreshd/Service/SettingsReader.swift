@@ -11,9 +11,7 @@ struct SettingsReader {
     /// Whether the client will be registered at the server later, and so has no ID and no secret yet.
     var isRegistering = false
     /// Creates the DPoP key of an account that needs one.
-    var newDPoPKey: @Sendable () -> Secret = ClientKeys.newDPoPKey
-    /// Whether a PEM text holds a certificate and its key, which TLS takes.
-    let isCertified: @Sendable (Secret) -> Bool
+    var newDPoPKey: @Sendable () -> Secret = Secret.newDPoPKey
 
     /// Creates a new account from settings.
     ///

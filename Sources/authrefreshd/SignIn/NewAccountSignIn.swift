@@ -90,7 +90,7 @@ extension Account {
         other.registration.management = nil
         other.registration.wasSelfRegistered = registration.isSelfRegistered
         other.delivery = .byName
-        other.registration.dpopKey = registration.dpopKey.map { _ in ClientKeys.newDPoPKey() }
+        other.registration.dpopKey = registration.dpopKey.map { _ in Secret.newDPoPKey() }
         other.grantFacts = GrantFacts(consent: grantFacts.consent)
         return other
     }

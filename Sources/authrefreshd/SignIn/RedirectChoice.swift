@@ -59,7 +59,7 @@ enum RedirectChoice: Hashable {
     static func registered(as signIn: SignInProfile) -> [String] {
         let own = loopbackURI(signIn)
         // A chosen URI replaces all others. An issuer's own URI is only for loopback.
-        if let text = signIn.redirectURI, LoopbackURI(text).map({ !IssuerRedirect.isPath($0.path) }) ?? true {
+        if let text = signIn.redirectURI, LoopbackURI(text).map({ !Issuer.isRedirectPath($0.path) }) ?? true {
             return [own ?? text]
         }
         return [own, own.flatMap(onIPv6), schemeURI(signIn)].compactMap(\.self)
@@ -94,13 +94,13 @@ enum RedirectChoice: Hashable {
         }
         let signIn = profile ?? SignInProfile()
         guard !signIn.namesRedirects || isRegistering && signIn.redirectURI == nil else { return nil }
-        return "http://\(host(signIn.redirects))" + IssuerRedirect.path(of: account.issuer)
+        return "http://\(host(signIn.redirects))" + account.issuer.redirectPath
     }
 
     /// The redirect URI after an account moves to another issuer; nil if its path is not the old issuer's own.
     static func moved(_ uri: String, from issuer: Issuer, to other: Issuer) -> String? {
-        let path = IssuerRedirect.path(of: issuer)
-        return uri.hasSuffix(path) ? uri.dropLast(path.count) + IssuerRedirect.path(of: other) : nil
+        let path = issuer.redirectPath
+        return uri.hasSuffix(path) ? uri.dropLast(path.count) + other.redirectPath : nil
     }
 
     /// Whether the daemon listens there.
@@ -140,7 +140,7 @@ enum RedirectChoice: Hashable {
     /// The path at which an answer must arrive, because it belongs to this issuer alone; nil if other issuers may use
     /// it, too.
     var issuerPath: String? {
-        path.flatMap { IssuerRedirect.isPath($0) ? $0 : nil }
+        path.flatMap { Issuer.isRedirectPath($0) ? $0 : nil }
     }
 
     /// The registered loopback redirect URI, with the port if it is fixed (RFC 8252 §7.3); nil if another URI is
@@ -164,7 +164,7 @@ enum RedirectChoice: Hashable {
     /// authority.
     private static func schemeURI(_ signIn: SignInProfile) -> String? {
         let path = signIn.redirectURI.flatMap(LoopbackURI.init)?.path ?? ""
-        return signIn.redirectScheme.map { "\($0):\(IssuerRedirect.isPath(path) ? path : "/callback")" }
+        return signIn.redirectScheme.map { "\($0):\(Issuer.isRedirectPath(path) ? path : "/callback")" }
     }
 
     /// RFC 8252 §7.3 prefers the IP address, because no name resolution can misdirect it. Some providers require the

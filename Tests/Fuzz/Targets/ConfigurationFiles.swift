@@ -70,7 +70,7 @@ enum ConfigurationFiles {
             require(endpoint.isSecure || endpoint.isLoopback, "what crosses the network is encrypted")
             MetadataDocuments.check(endpoint)
         }
-        require(profile.defaultLifetime?.duration ?? .seconds(1) >= .seconds(1), "a token lives a second or more")
+        require(profile.defaultLifetime ?? .seconds(1) >= .seconds(1), "a token lives a second or more")
         require(
             ReservedParameter.first(in: profile.refreshParameters) == nil,
             "no parameter changes what a request means"

@@ -13,7 +13,7 @@ enum TokenAnswers {
     static func run(_ input: [UInt8]) {
         var rest = input
         let status = statuses[rest.takeByte() % statuses.count]
-        let headers: AnswerHeaders = [
+        let headers: HeaderFields = [
             "retry-after": String(decoding: rest.takeLine(), as: UTF8.self),
             "date": String(decoding: rest.takeLine(), as: UTF8.self),
         ]

@@ -68,7 +68,7 @@ enum VarlinkParameters {
 
     /// Accepted settings make an account that has the same settings.
     private static func checkSettings(_ parameters: AddAccount.Parameters) {
-        let reader = SettingsReader(profiles: profiles, isCertified: { _ in true })
+        let reader = SettingsReader(profiles: profiles)
         guard
             let draft = try? reader.draft(
                 parameters.settings,

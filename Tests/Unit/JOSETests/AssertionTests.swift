@@ -17,10 +17,10 @@ import TextEncodings
 
     @Test func `a client assertion names the client twice and lives two minutes`() throws {
         let signer = try signer(keyID: "k9")
-        let token = try ClientAssertion.client(
-            "mail",
+        let token = try signer.assertion(
+            issuer: "mail",
+            subject: "mail",
             audience: "https://op.example.org/token",
-            signer: signer,
             now: Forge.now,
             random: Self.random
         )
@@ -38,12 +38,8 @@ import TextEncodings
     }
 
     @Test func `Apple's client secret has the claims that Apple requires`() throws {
-        let token = try ClientAssertion.appleSecret(
-            clientID: "org.example.mail",
-            teamID: "ABCDE12345",
-            signer: signer(keyID: "KEY1234567"),
-            now: Forge.now
-        )
+        let token = try signer(keyID: "KEY1234567")
+            .appleSecret(clientID: "org.example.mail", teamID: "ABCDE12345", now: Forge.now)
         let parts = token.reveal().split(separator: ".")
         let text = { (part: Substring) in String(decoding: Base64URL.decode(part.utf8) ?? [], as: UTF8.self) }
         #expect(text(parts[0]) == #"{"alg":"ES256","kid":"KEY1234567"}"#)
@@ -57,12 +53,11 @@ import TextEncodings
     }
 
     @Test func `an assertion grant carries its subject and the claims that the server wants`() throws {
-        let token = try ClientAssertion.assertion(
+        let token = try TokenSigner(secret: Secret("s")).assertion(
             issuer: "robot@example.org",
             subject: "ann@example.org",
             audience: "https://op.example.org/token",
             claims: ["scope": "mail calendar"],
-            signer: TokenSigner(secret: Secret("s")),
             now: Forge.now,
             random: Self.random
         )
@@ -96,11 +91,10 @@ import TextEncodings
 
     private func requestObject(_ parameters: [(name: String, value: String)]) throws -> CompactJWS {
         try CompactJWS(
-            RequestObject.make(
+            signer().requestObject(
                 parameters,
                 clientID: "mail",
                 audience: Forge.issuer,
-                signer: signer(),
                 now: Forge.now,
                 random: Self.random
             )

@@ -78,7 +78,7 @@ import TextEncodings
     @Test(arguments: algorithms) func `a token that JWTKit signs is valid`(algorithm: SigningAlgorithm) async throws {
         let (signer, pem) = try await collection(algorithm)
         let key = try OAuthMessages.PrivateKey(Secret(pem))
-        let keys = try JWKSet(Array(#"{"keys":[\#(key.publicJWK(keyID: "k1"))]}"#.utf8))
+        let keys = try JWKSet(Array(key.publicKeySet(keyID: "k1").utf8))
         let token = Secret(try await signer.sign(Claims(), kid: "k1"))
         #expect(try CompactJWS(token).algorithm == algorithm)
         let claims = try Forge.validation().validate(token, keys: keys, now: Forge.now)
@@ -94,10 +94,10 @@ import TextEncodings
             keyID: "k1",
             offered: [algorithm.rawValue]
         )
-        let token = try ClientAssertion.client(
-            "mail",
+        let token = try signer.assertion(
+            issuer: "mail",
+            subject: "mail",
             audience: Forge.issuer,
-            signer: signer,
             now: Forge.now,
             random: Array(0..<16)
         )
@@ -112,10 +112,10 @@ import TextEncodings
 
     @Test func `a client assertion by the client secret is valid for JWTKit`() async throws {
         let secret = "a client secret of at least 32 bytes"
-        let token = try ClientAssertion.client(
-            "mail",
+        let token = try TokenSigner(secret: Secret(secret)).assertion(
+            issuer: "mail",
+            subject: "mail",
             audience: Forge.issuer,
-            signer: TokenSigner(secret: Secret(secret)),
             now: Forge.now,
             random: Array(0..<16)
         )

@@ -7,7 +7,8 @@ import Testing
 @Suite struct PolicyTests {
     private func validation() throws -> IDTokenValidation {
         var validation = IDTokenValidation(issuer: try Issuer(url: Forge.issuer), clientID: Forge.clientID)
-        validation.policy = IDTokenPolicy(name: "B2C_1_SignIn", claims: ["tfp", "acr"])
+        validation.policies.claims = ["tfp", "acr"]
+        validation.policies.current = "B2C_1_SignIn"
         return validation
     }
 

@@ -40,7 +40,7 @@ struct AssertionFileTests {
             }
             let forms = server.requests.compactMap { FormEncoding.parse($0.body) }
             #expect(forms.map { $0["client_assertion"] } == [token("first"), token("second")])
-            #expect(Set(forms.map { $0["client_assertion_type"] }) == [ClientAssertion.type])
+            #expect(Set(forms.map { $0["client_assertion_type"] }) == [TokenSigner.assertionType])
             #expect(forms.allSatisfy { $0["client_id"] == "client" && $0["client_secret"] == nil })
             #expect(server.requests.allSatisfy { $0.header("authorization") == nil })
         }

@@ -19,12 +19,13 @@ struct CertificateProbeTests {
         if isStopped { try await server.stop() }
         let client = OAuthClient()
         let endpoint = try #require(Endpoint("https://127.0.0.1:\(server.port)"))
-        let transport = client.servers.transport.transport
-        let found = await CertificateProbe(transport: transport).run(endpoint, caFile: caFile)
+        var profile = ProviderProfile(name: "probed")
+        profile.caFile = caFile
+        let found = await client.inspection.certificate(of: endpoint, profile: profile)
         await client.shutdown()
         #expect(server.requests.isEmpty)
         if !isStopped { try await server.stop() }
-        return found
+        return try #require(found)
     }
 
     @Test func `the probe returns when a valid certificate expires`() async throws {

@@ -21,7 +21,7 @@ struct MutatedAnswerTests {
         let chosen = ProcessInfo.processInfo.environment["AUTHREFRESH_ANSWER_SEED"]
         let first = chosen.flatMap { UInt64($0) } ?? .random(in: 0..<1 << 48)
         try await withClient { client in
-            let transport = client.servers.transport.transport
+            let transport = client.servers.transport
             await withTaskGroup { group in
                 for start in 0..<Self.width {
                     group.addTask {

@@ -122,7 +122,7 @@ struct ProviderProfileTests {
         #expect(profile.refreshEndpoint?.url == "https://x.example/refresh")
         #expect(profile.bodyFormat == .json)
         #expect(profile.tokenFields == ["instance_url", "team.id"])
-        #expect(profile.validateAtMost?.duration == .seconds(86_400))
+        #expect(profile.validateAtMost == .seconds(86_400))
         #expect(profile.issuer?.url == "https://x.example/a")
         #expect(profile.issuerTemplate == "https://x.example/{t}")
         #expect(profile.tokenEndpoint?.url == "https://x.example/token?p=1")
@@ -134,9 +134,9 @@ struct ProviderProfileTests {
         #expect(profile.correlationHeader == "client-request-id")
         #expect(profile.scopeSeparator == ",")
         #expect(profile.tokenPath == ["data", "tokens"])
-        #expect(profile.defaultLifetime?.duration == .seconds(5400))
-        #expect(profile.refreshTokenLifetime?.duration == .seconds(7_776_000))
-        #expect(profile.rotationGrace?.duration == .seconds(30))
+        #expect(profile.defaultLifetime == .seconds(5400))
+        #expect(profile.refreshTokenLifetime == .seconds(7_776_000))
+        #expect(profile.rotationGrace == .seconds(30))
         #expect(profile.zeroLifetime == .never)
         #expect(profile.grantEnded.map(\.status) == [403, 400])
         #expect(profile.grantEnded.first?.field == "error.message" && profile.grantEnded.first?.text == "it is over")
@@ -289,12 +289,12 @@ struct ProviderProfileTests {
         ("30s", 30), ("45", 45), ("5m", 300), ("12h", 43_200), ("90d", 7_776_000), ("2w", 1_209_600),
     ])
     func `time spans are read`(_ text: String, _ seconds: Int) {
-        #expect(ProfileDuration(text)?.duration == .seconds(seconds))
+        #expect(Duration(written: text) == .seconds(seconds))
     }
 
     @Test(arguments: ["", "s", "1.5h", "-1s", "0", "1 d", "9999999999d", "99999999999999999999"])
     func `other time spans are refused`(_ text: String) {
-        #expect(ProfileDuration(text) == nil)
+        #expect(Duration(written: text) == nil)
     }
 
     @Test(arguments: [

@@ -96,7 +96,7 @@ struct RefreshFormTests {
     ) async throws -> (lifetime: Duration?, questions: [LoopbackServer.Request]) {
         let asked: (inout ProviderProfile, String) -> Void = { profile, origin in
             profile.introspectionEndpoint = Endpoint(origin + "/introspect")
-            profile.defaultLifetime = ProfileDuration("15m")
+            profile.defaultLifetime = Duration(written: "15m")
         }
         let (outcome, requests) = try await refresh(within: limit, asked) { request, _ in
             request.line == "POST /introspect"

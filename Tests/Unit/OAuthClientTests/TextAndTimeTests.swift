@@ -5,20 +5,20 @@ import Testing
 
 struct TextAndTimeTests {
     @Test func `a Retry-After date without Date counts from our clock`() {
-        let headers: AnswerHeaders = ["retry-after": "Sat, 21 Nov 2026 10:01:00 GMT"]
+        let headers: HeaderFields = ["retry-after": "Sat, 21 Nov 2026 10:01:00 GMT"]
         let answer = Answer(status: 503, headers: headers, body: [])
         #expect(answer.retryAfter(now: Timestamp(microseconds: 1_795_255_200_000_000)) == .seconds(60))
         #expect(answer.retryAfter(now: Timestamp(microseconds: 1_795_255_300_000_000)) == nil)
     }
 
     @Test func `headers are found in any case, with each value as it was sent`() {
-        let headers: AnswerHeaders = ["DPoP-Nonce": "a, b", "Date": "now", "dpop-nonce": "c"]
+        let headers: HeaderFields = ["DPoP-Nonce": "a, b", "Date": "now", "dpop-nonce": "c"]
         #expect(headers["dpop-nonce"] == ["a, b", "c"])
         #expect(headers.first(name: "DATE") == "now")
         #expect(headers.contains(name: "date") && !headers.contains(name: "dat"))
         #expect(headers["dpop_nonce"].isEmpty && headers.first(name: "age") == nil)
         // Case is ignored for letters only: @ does not equal `, and [ does not equal {, although only bit 5 differs.
-        #expect(!AnswerHeaders([(name: "@[", value: "x")]).contains(name: "`{"))
+        #expect(!HeaderFields([(name: "@[", value: "x")]).contains(name: "`{"))
     }
 
     @Test func `a server's text is cut to 200 characters, and characters that could forge a line are removed`() {

@@ -153,7 +153,7 @@ struct TokenResponseTests {
         let payload = Base64URL.encode(Array(#"{"exp":\#(1_800_000_000 + rest)}"#.utf8))
         let token = "eyJhbGciOiJSUzI1NiJ9.\(payload).c2ln"
         var profile = ProviderProfile(name: "p")
-        profile.defaultLifetime = usual.flatMap { ProfileDuration($0) }
+        profile.defaultLifetime = usual.flatMap { Duration(written: $0) }
         let sent = hasRefreshToken ? RefreshToken(Secret("r1")) : nil
         let decoder = TokenResponseDecoder(sent: sent, profile: profile, now: now)
         let unstated = try #require(decoder.decode(["access_token": .string(token)]))
@@ -179,7 +179,7 @@ struct TokenResponseTests {
     ) throws {
         let fields = try #require(JSONTree.object(in: Array(#"{"access_token":"a"\#(rest)}"#.utf8)))
         var profile = ProviderProfile(name: "p")
-        profile.refreshTokenLifetime = ProfileDuration("30d")
+        profile.refreshTokenLifetime = Duration(written: "30d")
         let lifetime = { (profile: ProviderProfile) in
             TokenResponseDecoder(sent: nil, profile: profile, now: Timestamp(microseconds: 0)).decode(fields)?
                 .issuance.refreshTokenLifetime

@@ -138,7 +138,7 @@ struct ClientKeySettingsTests {
             registration: draft.registration
         )
         let moved = UpdateAccount.Parameters(account: "a", keepSecret: false) { $0.issuer = "https://b.example" }
-        let next = ClientKeys.newDPoPKey()
+        let next = Secret.newDPoPKey()
         let own = SettingsReader(profiles: ProviderProfiles(), newDPoPKey: { next })
         for _ in 0..<2 { #expect(try own.account(account, changedBy: moved).registration.dpopKey == next) }
         let plain = try reader.draft(settings(), clientSecret: nil)

@@ -2,7 +2,7 @@ import AccountStorage
 import Foundation
 import Glibc
 import OAuthClient
-import OAuthMessages
+@testable import OAuthMessages
 @testable import RefreshCore
 import TestSupport
 import Testing

@@ -8,43 +8,17 @@ import TextEncodings
 @testable import OAuthClient
 
 struct ClientGrantTests {
-    private func obtain(
-        _ grant: ClientGrant,
-        _ answer: LoopbackServer.Step,
-        _ change: @escaping @Sendable (inout ClientGrantRequest) -> Void = { _ in }
-    ) async throws -> (outcome: GrantOutcome, sent: [LoopbackServer.Request]) {
-        let script = signInServer(TestSigner()) { request, _ in request.line == "POST /token" ? answer : nil }
-        return try await withServer(script) { server in
-            try await withClient { client in
-                var request = ClientGrantRequest(
-                    client: try requestingClient(
-                        at: server.origin,
-                        registration: ClientRegistration(
-                            clientID: "client",
-                            authentication: .clientSecretPost,
-                            clientSecret: Secret("client-secret")
-                        )
-                    ),
-                    grant: grant
-                )
-                change(&request)
-                let outcome = await client.grants.obtain(request)
-                return (outcome, server.requests.filter { $0.line == "POST /token" })
-            }
-        }
-    }
-
     private static let issued = LoopbackServer.json(
         200,
         #"{"access_token":"a1","token_type":"Bearer","expires_in":60}"#
     )
 
     @Test func `a client's own credentials bring an access token`() async throws {
-        let (outcome, sent) = try await obtain(.clientCredentials, Self.issued) { $0.scopes = ["one", "two"] }
-        let grant = try outcome.result.get()
-        #expect(grant.tokens.accessToken?.secret == Secret("a1"))
-        #expect(grant.tokens.refreshToken == nil)
-        #expect(grant.subject == nil)
+        let (outcome, sent) = try await serviceToken(Self.issued) { $0.refreshParameters = [:] }
+        let tokens = try outcome.result.get()
+        #expect(tokens.accessToken?.secret == Secret("a1"))
+        #expect(tokens.refreshToken == nil)
+        #expect(outcome.person == nil)
         #expect(
             sent.map(\.fields) == [
                 [
@@ -59,6 +33,7 @@ struct ClientGrantTests {
         _ answer: LoopbackServer.Step,
         for target: TokenTarget? = nil,
         by grant: ServiceGrant = .clientCredentials,
+        exchanging exchange: TokenExchange? = nil,
         _ change: (inout ClientRegistration) -> Void = { _ in }
     ) async throws -> (outcome: RefreshOutcome, sent: [LoopbackServer.Request]) {
         var registration = ClientRegistration(clientID: "client", authentication: .clientSecretPost)
@@ -71,7 +46,7 @@ struct ClientGrantTests {
         return try await withServer(script) { [registration] server in
             try await withClient { client in
                 let asking = try requestingClient(at: server.origin, registration: registration)
-                let request = ServiceTokenRequest(client: asking, grant: grant, target: target)
+                let request = ServiceTokenRequest(client: asking, grant: grant, target: target, exchange: exchange)
                 return (await client.grants.obtain(request), server.requests.filter { $0.line == "POST /token" })
             }
         }
@@ -184,36 +159,45 @@ struct ClientGrantTests {
     }
 
     @Test func `an assertion is exchanged, and is not shown when the server repeats it`() async throws {
-        let (outcome, sent) = try await obtain(
-            .jwtBearer(assertion: Secret("assertion-1")),
-            LoopbackServer.json(400, #"{"error":"invalid_grant","error_description":"assertion-1 is no good"}"#)
-        )
-        #expect(sent.first?.fields["grant_type"] == ["urn:ietf:params:oauth:grant-type:jwt-bearer"])
-        #expect(sent.first?.fields["assertion"] == ["assertion-1"])
-        #expect(outcome.failure?.failureClass == .grantEnded)
-        #expect(outcome.failure?.detail.oauthErrorDescription == "<redacted> is no good")
+        let script = signInServer(TestSigner()) { request, _ in
+            guard request.line == "POST /token" else { return nil }
+            let assertion = request.fields["assertion"]?.first ?? ""
+            return LoopbackServer.json(
+                400,
+                #"{"error":"invalid_grant","error_description":"\#(assertion) is no good"}"#
+            )
+        }
+        try await withServer(script) { server in
+            try await withClient { client in
+                var registration = ClientRegistration(clientID: "client")
+                Self.signing(&registration)
+                let asking = try requestingClient(at: server.origin, registration: registration)
+                let request = ServiceTokenRequest(client: asking, grant: .jwtBearer(AssertionTerms()))
+                let failure = try #require(await client.grants.obtain(request).failure)
+                let sent = server.requests.filter { $0.line == "POST /token" }
+                #expect(sent.first?.fields["grant_type"] == ["urn:ietf:params:oauth:grant-type:jwt-bearer"])
+                #expect(sent.first?.fields["assertion"]?.first?.isEmpty == false)
+                #expect(failure.detail.oauthErrorDescription == "<redacted> is no good")
+            }
+        }
     }
 
-    @Test func `a token is exchanged as in RFC 8693, and the type of the issued token is kept`() async throws {
+    @Test func `a token is exchanged as in RFC 8693`() async throws {
         var exchange = TokenExchange(subjectToken: Secret("subject-1"))
         exchange.actorToken = Secret("actor-1")
         exchange.actorTokenType = .jwt
         exchange.requestedTokenType = TokenTypeIdentifier.saml2.rawValue
-        let (outcome, sent) = try await obtain(
-            .tokenExchange(exchange),
-            LoopbackServer.json(
-                200,
-                """
-                {"access_token":"<saml>","issued_token_type":"urn:ietf:params:oauth:token-type:saml2","token_type":"N_A"}
-                """
-            )
-        ) {
-            $0.resources = ["https://one.example/", "https://two.example/"]
-            $0.audience = "backend"
-        }
-        let grant = try outcome.result.get()
-        #expect(grant.tokens.accessToken?.type == "N_A")
-        #expect(grant.keptFields == [ClientGrants.issuedTokenType: "urn:ietf:params:oauth:token-type:saml2"])
+        let subject = SourceToken(account: try #require(AccountName("work")))
+        let answer = """
+            {"access_token":"<saml>","issued_token_type":"urn:ietf:params:oauth:token-type:saml2","token_type":"N_A"}
+            """
+        let (outcome, sent) = try await serviceToken(
+            LoopbackServer.json(200, answer),
+            for: TokenTarget(resources: ["https://one.example/", "https://two.example/"], audience: "backend"),
+            by: .tokenExchange(ExchangeTerms(subject: subject)),
+            exchanging: exchange
+        )
+        #expect(try outcome.result.get().accessToken?.type == "N_A")
         let fields = try #require(sent.first?.fields)
         #expect(fields["grant_type"] == ["urn:ietf:params:oauth:grant-type:token-exchange"])
         #expect(fields["subject_token"] == ["subject-1"])
@@ -231,7 +215,7 @@ struct ClientGrantTests {
     ])
     func `a refusal has the same class as that of a refresh`(_ error: String, _ failureClass: FailureClass) async throws
     {
-        let (outcome, _) = try await obtain(.clientCredentials, LoopbackServer.json(400, #"{"error":"\#(error)"}"#))
+        let (outcome, _) = try await serviceToken(LoopbackServer.json(400, #"{"error":"\#(error)"}"#))
         #expect(outcome.failure?.failureClass == failureClass)
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import OAuthMessages
+@testable import OAuthClient
 
 /// The code verifier from RFC 7636 appendix B.
 let exampleVerifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"

@@ -8,15 +8,13 @@ import RefreshCore
 /// refresh token *before* it looks at the client. There, the second try ends the grant (seen). So this sends a made-up
 /// token to the revocation endpoint, which costs nothing: a server that accepts the client answers 200 to a token that
 /// it does not know (RFC 7009 §2.2).
-struct BasicEncodingProbe: Sendable {
-    let servers: ServerAccess
-
+extension ServerAccess {
     /// Returns `raw` if the server refused the standard form and accepted the raw one; otherwise nil.
     ///
     /// If the server accepts the standard form, this proves nothing, because some servers do not authenticate clients
     /// at this endpoint.
-    func run(
-        _ client: RequestingClient,
+    func probedEncoding(
+        of client: RequestingClient,
         at metadata: AuthorizationServerMetadata
     ) async -> BasicCredentialEncoding? {
         guard client.basicCredentialEncoding == nil, let endpoint = metadata.revocationEndpoint,
@@ -26,7 +24,7 @@ struct BasicEncodingProbe: Sendable {
         var registration = client.registration
         registration.authentication = .clientSecretBasic
         let post = AuthenticatedPost(
-            servers: servers,
+            servers: self,
             endpoint: endpoint,
             profile: client.profile,
             registration: registration,
@@ -34,7 +32,7 @@ struct BasicEncodingProbe: Sendable {
             knownEncoding: nil,
             correlationID: client.correlationID,
             // An endpoint that hangs must leave enough time for the refresh.
-            deadline: servers.configuration.uptime() + servers.configuration.totalTimeout / 4
+            deadline: configuration.uptime() + configuration.totalTimeout / 4
         )
         let fields = [("token", "rehearsal-" + client.correlationID), ("token_type_hint", "refresh_token")]
         let conclusion = await post.run(fields) { answer, body in
@@ -49,7 +47,7 @@ struct BasicEncodingProbe: Sendable {
     ///
     /// A refused refresh may be repeated with another form, but a code is sent only once. So the form must be known
     /// before. A server that knows the client answers `invalid_grant` to a code that it does not know (RFC 6749 §5.2).
-    func run(
+    func probedEncoding(
         atTokenEndpointOf metadata: AuthorizationServerMetadata,
         as client: RequestingClient,
         redirectURI: String
@@ -75,17 +73,17 @@ struct BasicEncodingProbe: Sendable {
             }
         guard isOpen else { return nil }
         let place = MetadataCache.ClientAt(endpoint: metadata.tokenEndpoint, clientID: client.registration.clientID)
-        let learned = servers.cache.learnedForm(of: place)
+        let learned = cache.learnedForm(of: place)
         guard isEncodingOpen || learned == nil else { return nil }
         let post = AuthenticatedPost(
-            servers: servers,
+            servers: self,
             endpoint: metadata.tokenEndpoint,
             profile: client.profile,
             registration: client.registration,
             offeredMethods: offered,
             knownEncoding: client.basicCredentialEncoding,
             correlationID: client.correlationID,
-            deadline: servers.configuration.uptime() + servers.configuration.totalTimeout / 4,
+            deadline: configuration.uptime() + configuration.totalTimeout / 4,
             format: client.profile?.bodyFormat ?? .form,
             metadata: metadata
         )

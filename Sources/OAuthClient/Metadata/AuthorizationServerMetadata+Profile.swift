@@ -1,20 +1,18 @@
 import OAuthMessages
 import RefreshCore
 
-/// Writes the text of a profile that describes a server.
-struct ProfileText {
-    let metadata: AuthorizationServerMetadata
-    let template: String?
-    let name: String?
-
+extension AuthorizationServerMetadata {
     private static let columns = 120
 
-    var text: String {
+    /// The text of a profile that describes the server.
+    ///
+    /// - Parameter name: the profile's name; nil makes one from the issuer's host.
+    func profileText(template: String?, name: String?) -> String {
         let lines =
             heading
-            + ["name: \(name ?? defaultName)", "issuer: \(Self.scalar(metadata.issuer.url))"]
+            + ["name: \(name ?? defaultName)", "issuer: \(Self.scalar(issuer.url))"]
             + (template.map { ["issuer_template: \(Self.scalar($0))"] } ?? [])
-            + (scopes.isEmpty ? [] : ["scopes: [\(scopes.joined(separator: ", "))]"])
+            + (usualScopes.isEmpty ? [] : ["scopes: [\(usualScopes.joined(separator: ", "))]"])
             + [
                 "# Which redirect URIs the server takes it does not publish; the best first.",
                 "redirects: [loopback, paste]",
@@ -23,14 +21,14 @@ struct ProfileText {
     }
 
     private var heading: [String] {
-        let endpoints = ServerEndpoints.names.map { ($0.name, metadata.endpoints[keyPath: $0.path]?.url) }
+        let more = ServerEndpoints.names.map { ($0.name, endpoints[keyPath: $0.path]?.url) }
         let found: [(String, String?)] =
-            [("token_endpoint", metadata.tokenEndpoint.url), ("revocation_endpoint", metadata.revocationEndpoint?.url)]
-            + endpoints + [
-                ("grants", metadata.grantTypes?.joined(separator: " ")),
-                ("client authentication", metadata.tokenEndpointAuthenticationMethods?.joined(separator: " ")),
-                ("PKCE", metadata.codeChallengeMethods?.joined(separator: " ")),
-                ("scopes", metadata.scopes?.joined(separator: " ")),
+            [("token_endpoint", tokenEndpoint.url), ("revocation_endpoint", revocationEndpoint?.url)]
+            + more + [
+                ("grants", grantTypes?.joined(separator: " ")),
+                ("client authentication", tokenEndpointAuthenticationMethods?.joined(separator: " ")),
+                ("PKCE", codeChallengeMethods?.joined(separator: " ")),
+                ("scopes", scopes?.joined(separator: " ")),
             ]
         return ["# Found by authctl provider discover. What follows is looked up again whenever it is needed:"]
             + found.flatMap { name, value in value.map { Self.comment("\(name): \($0)") } ?? [] }
@@ -38,12 +36,12 @@ struct ProfileText {
             + ["# Add what it does not publish: documentation, lifetimes, parameters. See the other profiles."]
     }
 
-    private var scopes: [String] {
-        RequestingClient.usualScopes.filter { metadata.scopes?.contains($0) ?? false }
+    private var usualScopes: [String] {
+        RequestingClient.usualScopes.filter { scopes?.contains($0) ?? false }
     }
 
     private var defaultName: String {
-        let host = Endpoint(metadata.issuer.url)?.host ?? "provider"
+        let host = Endpoint(issuer.url)?.host ?? "provider"
         return String(host.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" })
     }
 

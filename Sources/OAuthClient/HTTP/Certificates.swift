@@ -33,26 +33,6 @@ package enum CertificateFinding: Hashable, Sendable {
     case refused(TransportCause, ServerCertificate?)
 }
 
-/// Opens a TLS connection as a refresh does, reads the certificate and closes the connection. Sends no request.
-struct CertificateProbe: Sendable {
-    let transport: HTTPTransport
-
-    /// Looks at the certificate of the server at `endpoint`, and checks it as for a refresh.
-    func run(_ endpoint: Endpoint, caFile: String?) async -> CertificateFinding {
-        do throws(TransportFailure) {
-            let certificate = try await transport.certificate(of: endpoint, caFile: caFile, verifies: true)
-            return certificate.map { .trusted($0) } ?? .refused(.tls, nil)
-        } catch {
-            guard [.certificateExpired, .certificateNotYetValid, .certificateAuthority].contains(error.cause) else {
-                return .refused(error.cause, nil)
-            }
-            // A refused certificate is read over a second connection, which accepts any and transfers no data.
-            let refused = try? await transport.certificate(of: endpoint, caFile: caFile, verifies: false)
-            return .refused(error.cause, refused)
-        }
-    }
-}
-
 /// Reads the files with certificate authorities that settings name. Each file is read on a separate thread, so that a
 /// file that hangs blocks nobody else.
 package final class CertificateAuthorities: Sendable {

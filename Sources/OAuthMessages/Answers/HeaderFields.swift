@@ -1,9 +1,6 @@
-/// The header fields of an answer, in the order in which they came. Names are compared without regard to case (RFC 9110
-/// §5.1).
-///
-/// This is a type of our own so that code that reads answers can be built without the HTTP client.
-package struct AnswerHeaders: Sendable, ExpressibleByDictionaryLiteral {
-    private let fields: [(name: String, value: String)]
+/// The header fields of a request or an answer, in their order. Names are compared without regard to case (RFC 9110 §5.1).
+package struct HeaderFields: Sendable, ExpressibleByDictionaryLiteral {
+    package private(set) var fields: [(name: String, value: String)]
 
     package init(_ fields: some Sequence<(name: String, value: String)>) {
         self.fields = Array(fields)
@@ -26,6 +23,16 @@ package struct AnswerHeaders: Sendable, ExpressibleByDictionaryLiteral {
     /// Whether there is a field with this name.
     package func contains(name: String) -> Bool {
         fields.contains { Self.isSame($0.name, name) }
+    }
+
+    package mutating func add(name: String, value: String) {
+        fields.append((name, value))
+    }
+
+    /// Sets the one value of a field.
+    package mutating func replaceOrAdd(name: String, value: String) {
+        fields.removeAll { Self.isSame($0.name, name) }
+        add(name: name, value: value)
     }
 
     private static func isSame(_ one: String, _ other: String) -> Bool {

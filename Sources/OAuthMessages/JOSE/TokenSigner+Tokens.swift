@@ -1,70 +1,40 @@
 package import RefreshCore
 internal import TextEncodings
 
-/// Creates assertions: a client's proof of identity for one request (RFC 7523 §2.2 and §3, OpenID Connect Core §9), and
-/// the assertion grant, which has the same form (RFC 7523 §2.1).
-package enum ClientAssertion {
+/// Assertions: a client's proof of identity for one request (RFC 7523 §2.2 and §3, OpenID Connect Core §9), and the
+/// assertion grant, which has the same form (RFC 7523 §2.1).
+extension TokenSigner {
     /// The value of `client_assertion_type`.
-    package static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-    /// The value of `grant_type` for the assertion grant.
-    package static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    package static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
     /// How long an assertion is valid. It is sent at once, so this only has to cover clock differences and slow
     /// connections. Salesforce accepts at most three minutes.
     package static let lifetime = Duration.seconds(120)
     /// The `aud` that Apple requires in its client secret.
     private static let appleAudience = "https://appleid.apple.com"
 
-    /// An assertion for `client_secret_jwt` or `private_key_jwt`, depending on the signer.
-    ///
-    /// - Parameters:
-    ///   - audience: the issuer's URL, or that of the token endpoint for servers that want that.
-    ///   - now: the time by the server's clock, as far as we know it.
-    ///   - random: at least 16 bytes that were never used before, for `jti`.
-    package static func client(
-        _ clientID: String,
-        audience: String,
-        signer: TokenSigner,
-        now: Timestamp,
-        random: [UInt8]
-    ) throws(JOSEError) -> Secret {
-        try assertion(
-            issuer: clientID,
-            subject: clientID,
-            audience: audience,
-            signer: signer,
-            now: now,
-            random: random
-        )
-    }
-
-    /// When a token that another issuer made expires (`exp`); nil if it does not say.
-    ///
-    /// - Throws: an error about the form of what is no signed token.
-    package static func expiry(of token: Secret) throws(JOSEError) -> Timestamp? {
-        try CompactJWS(token).payload.date("exp")
-    }
-
-    /// An assertion grant: `issuer` vouches for `subject` (RFC 7523 §3).
+    /// An assertion of a client about itself (RFC 7523 §3), or an assertion grant: `issuer` vouches for `subject`.
     ///
     /// - Parameters:
     ///   - subject: nil leaves it out, and Google then takes the issuer as the subject.
+    ///   - audience: the issuer's URL, or that of the token endpoint for servers that want that.
     ///   - claims: other text claims that the server wants; Google expects `scope` here.
     ///   - lifetime: from now until it expires.
-    package static func assertion(
+    ///   - now: the time by the server's clock, as far as we know it.
+    ///   - random: at least 16 bytes that were never used before, for `jti`.
+    package func assertion(
         issuer: String,
         subject: String?,
         audience: String,
         claims: [String: String] = [:],
-        lifetime: Duration = ClientAssertion.lifetime,
-        signer: TokenSigner,
+        lifetime: Duration = TokenSigner.lifetime,
         now: Timestamp,
-        random: [UInt8]
+        random: [UInt8] = newIdentifier()
     ) throws(JOSEError) -> Secret {
         let more = claims.sorted { $0.key < $1.key }.map { (name: $0.key, value: TokenValue.text($0.value)) }
         let subject = subject.map { [(name: "sub", value: TokenValue.text($0))] } ?? []
-        return try signer.sign(
+        return try sign(
             header: [("typ", .text("JWT"))],
-            [("iss", .text(issuer))] + subject + [("aud", .text(audience))] + times(now, lifetime)
+            [("iss", .text(issuer))] + subject + [("aud", .text(audience))] + Self.times(now, lifetime)
                 + [("jti", .text(Base64URL.encode(random)))] + more
         )
     }
@@ -72,29 +42,33 @@ package enum ClientAssertion {
     /// Apple's `client_secret`, created again for each request.
     ///
     /// - Parameter teamID: the ID of the developer team, ten characters.
-    package static func appleSecret(
-        clientID: String,
-        teamID: String,
-        signer: TokenSigner,
-        now: Timestamp
-    ) throws(JOSEError) -> Secret {
-        try signer.sign(
-            [("iss", .text(teamID))] + times(now) + [("aud", .text(appleAudience)), ("sub", .text(clientID))]
+    package func appleSecret(clientID: String, teamID: String, now: Timestamp) throws(JOSEError) -> Secret {
+        try sign(
+            [("iss", .text(teamID))] + Self.times(now) + [("aud", .text(Self.appleAudience)), ("sub", .text(clientID))]
         )
     }
 
     /// `iat` and `exp`, in whole seconds.
-    static func times(_ now: Timestamp, _ lifetime: Duration = lifetime) -> [(name: String, value: TokenValue)] {
+    private static func times(
+        _ now: Timestamp,
+        _ lifetime: Duration = lifetime
+    ) -> [(name: String, value: TokenValue)] {
         [
             ("iat", .number(now.microseconds / 1_000_000)),
             ("exp", .number((now + lifetime).microseconds / 1_000_000)),
         ]
     }
+
+    /// 16 random bytes. That is enough to expect that no two calls return the same bytes.
+    package static func newIdentifier() -> [UInt8] {
+        var random = SystemRandomNumberGenerator()
+        let halves = [random.next(), random.next()]
+        return unsafe halves.withUnsafeBytes { unsafe Array($0) }
+    }
 }
 
-/// Creates an authorization request as a signed token (JAR, RFC 9101 §4), which nobody between the client and the
-/// server can change.
-package enum RequestObject {
+/// Authorization requests as signed tokens (JAR, RFC 9101 §4), which nobody between the client and the server can change.
+extension TokenSigner {
     /// Parameters whose values are JSON, and are embedded as JSON in a request object (OpenID Connect Core §6.1, RFC
     /// 9396 §3).
     private static let jsonParameters: Set<String> = ["claims", "authorization_details"]
@@ -108,13 +82,12 @@ package enum RequestObject {
     ///   - audience: the issuer's URL.
     ///   - random: at least 16 bytes that were never used before, for `jti`.
     /// - Throws: `malformed` if a parameter that must be JSON is not; the signer's errors.
-    package static func make(
+    package func requestObject(
         _ parameters: [(name: String, value: String)],
         clientID: String,
         audience: String,
-        signer: TokenSigner,
         now: Timestamp,
-        random: [UInt8]
+        random: [UInt8] = newIdentifier()
     ) throws(JOSEError) -> Secret {
         var claims: [(name: String, value: TokenValue)] = [
             ("iss", .text(clientID)), ("aud", .text(audience)), ("client_id", .text(clientID)),
@@ -122,13 +95,13 @@ package enum RequestObject {
         var isDone: Set<String> = ["request", "request_uri", "iss", "aud", "client_id", "iat", "exp", "nbf", "jti"]
         for (name, _) in parameters where isDone.insert(name).inserted {
             let values = parameters.filter { $0.name == name }.map(\.value)
-            claims.append((name, try claim(name, values)))
+            claims.append((name, try Self.claim(name, values)))
         }
         // FAPI requires nbf as well.
         let start = (name: "nbf", value: TokenValue.number(now.microseconds / 1_000_000))
-        return try signer.sign(
+        return try sign(
             header: [("typ", .text("oauth-authz-req+jwt"))],
-            claims + ClientAssertion.times(now) + [start, ("jti", .text(Base64URL.encode(random)))]
+            claims + Self.times(now) + [start, ("jti", .text(Base64URL.encode(random)))]
         )
     }
 

@@ -1,11 +1,8 @@
 import OAuthMessages
 import RefreshCore
 
-/// One refresh (RFC 6749 §6).
-struct TokenRefresh: Sendable {
-    let servers: ServerAccess
-    let introspection: TokenIntrospection
-
+/// Refreshing (RFC 6749 §6).
+extension OAuthClient {
     /// Sends the refresh token of `request` once and returns the outcome.
     ///
     /// It takes `totalTimeout` at most. If the server may replace the refresh token, it keeps reading for
@@ -13,7 +10,7 @@ struct TokenRefresh: Sendable {
     /// that is cancelled after it was sent counts as unanswered.
     ///
     /// - Parameter onOverdue: called once if the request was sent and `totalTimeout` passes before its answer.
-    @concurrent func run(
+    @concurrent package func refresh(
         _ request: RefreshRequest,
         onOverdue: @escaping @Sendable () -> Void = {}
     ) async -> RefreshOutcome {
@@ -28,8 +25,7 @@ struct TokenRefresh: Sendable {
         } catch {
             return RefreshOutcome(result: .failure(error))
         }
-        let probed = await BasicEncodingProbe(servers: servers)
-            .run(request.client, at: metadata)
+        let probed = await servers.probedEncoding(of: request.client, at: metadata)
         var request = request
         request.client.basicCredentialEncoding = request.client.basicCredentialEncoding ?? probed
         let decoder = TokenResponseDecoder(
@@ -52,10 +48,11 @@ struct TokenRefresh: Sendable {
         if case .forgetMetadata = conclusion.row?.consequence {
             servers.cache.expire(MetadataCache.Key(issuer: client.issuer, profile: client.profile))
         }
-        let outcome = outcome(of: conclusion, for: request, probed)
+        var outcome = outcome(of: conclusion, for: request, probed)
         // A new refresh token must be stored at once. Until then, no usable refresh token is on disk.
         guard case .success(let tokens) = outcome.result, tokens.refreshToken == nil else { return outcome }
-        return outcome.with(await introspection.completed(tokens, of: request.client, metadata))
+        outcome.result = .success(await introspection.completed(tokens, of: request.client, metadata))
+        return outcome
     }
 
     /// The body of RFC 6749 §6. Only here is a refresh token revealed in order to be spent.
@@ -85,7 +82,7 @@ struct TokenRefresh: Sendable {
         post.isRefresh = true
         post.deadline = deadline
         post.format = profile?.bodyFormat ?? .form
-        post.isQuery = profile?.refreshForm.method == .get
+        post.method = profile?.refreshForm.method ?? .post
         return post
     }
 
@@ -97,38 +94,26 @@ struct TokenRefresh: Sendable {
     ) -> RefreshOutcome {
         let answer = try? conclusion.answer.get()
         let (now, serverDate) = (servers.configuration.now(), answer?.serverDate)
-        let result: Result<TokenResponse, RefreshFailure>
         let decoder = TokenResponseDecoder(
             sent: request.refreshToken,
             profile: request.client.profile,
             now: serverDate ?? now
         )
-        var (idTokenFault, person): (String?, SignedInPerson?)
+        var outcome: RefreshOutcome
         if conclusion.row == nil, var response = conclusion.body.flatMap({ decoder.decode($0.fields) }) {
-            switch request.reading(of: response.idToken) {
-            case .nothing: break
-            case .person(let named):
-                person = named
-                if request.subject != nil { response.issuance.person = .own }
-            case .otherPerson(let other):
-                response.idToken = nil
-                response.issuance.person = .other(FailureText.clean(other.names?.best ?? other.subject) ?? "?")
-            case .fault(let fault):
-                idTokenFault = fault
-                response.idToken = nil
-            }
-            result = .success(request.client.judged(response))
+            let (person, fault) = request.compareIDToken(of: &response)
+            outcome = RefreshOutcome(result: .success(request.client.judged(response)))
+            (outcome.person, outcome.idTokenFault) = (person, fault)
         } else {
-            result = .failure(request.client.failure(conclusion, hiding: [request.refreshToken.secret], now: now))
+            let failure = request.client.failure(conclusion, hiding: [request.refreshToken.secret], now: now)
+            outcome = RefreshOutcome(result: .failure(failure))
         }
-        return RefreshOutcome(
-            result: result,
-            serverDate: serverDate,
-            basicCredentialEncoding: conclusion.foundEncoding ?? probed,
-            idTokenFault: idTokenFault,
-            person: person,
-            demandedClaims: conclusion.row == nil ? nil : ErrorReading(conclusion.body?.fields ?? [:]).demandedClaims
-        )
+        if conclusion.row != nil {
+            outcome.demandedClaims = ErrorReading(conclusion.body?.fields ?? [:]).demandedClaims
+        }
+        outcome.serverDate = serverDate
+        outcome.basicCredentialEncoding = conclusion.foundEncoding ?? probed
+        return outcome
     }
 }
 
