@@ -31,25 +31,6 @@ struct ChangeCommand: Equatable, Sendable {
         return Int64(unit.dropFirst(prefix.count).dropLast(suffix.count)).map(AccountID.init)
     }
 
-    /// What the command is told of a change. It contains no token. Names that are also fields of the journal mean the
-    /// same.
-    static func environment(
-        of news: AccountNews,
-        _ snapshot: AccountSnapshot,
-        previousName: String?
-    ) -> [String: String] {
-        var environment = [
-            "AUTHREFRESH_EVENT": news.rawValue, "AUTHREFRESH_ACCOUNT": snapshot.account.name.text,
-            "AUTHREFRESH_STATE": news == .accountRemoved ? "removed" : snapshot.shown.rawValue,
-            "AUTHREFRESH_ISSUER": snapshot.account.issuer.url,
-        ]
-        environment["AUTHREFRESH_PREVIOUS_NAME"] = previousName
-        environment["AUTHREFRESH_REASON"] = snapshot.state.interaction?.reason.rawValue
-        let end = snapshot.state.accessToken?.expiresAt(at: snapshot.at)
-        environment["AUTHREFRESH_EXPIRES_AT_USEC"] = end.map { "\($0.microseconds)" }
-        return environment
-    }
-
     private static let prefix = "authrefresh-on-change-"
     private static let suffix = ".service"
 }
