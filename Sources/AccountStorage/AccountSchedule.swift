@@ -71,7 +71,7 @@ package struct AccountSchedule {
     /// The accounts with a refresh request under way, in the order of their numbers. At start-up, these are the
     /// previous daemon's.
     package func leased(after id: AccountID = AccountID(0), limit: Int) throws(StoreError) -> [AccountID] {
-        try connection.read { db in try ids(.leased, after: id, limit: limit, in: db) }
+        try connection.read { db in try db.accounts(.leased, [id.rawValue, limit]) }
     }
 
     /// The accounts whose wait ends early when a network comes up, in the order of their numbers.
@@ -79,7 +79,7 @@ package struct AccountSchedule {
         after id: AccountID = AccountID(0),
         limit: Int
     ) throws(StoreError) -> [AccountID] {
-        try connection.read { db in try ids(.awaitingConnectivity, after: id, limit: limit, in: db) }
+        try connection.read { db in try db.accounts(.awaitingConnectivity, [id.rawValue, limit]) }
     }
 
     /// The accounts whose sign-out, or its announcement, is due at `now`, the longest overdue first.
@@ -88,14 +88,10 @@ package struct AccountSchedule {
     ///   known by the wall clock only.
     package func signOutsDue(at now: Moment, byWall: Bool, limit: Int) throws(StoreError) -> [AccountID] {
         try connection.read { db in
-            let statement = try db.cachedStatement(sql: StoreStatement.signOutDue.sql)
-            let due = try Int64.fetchAll(statement, arguments: [now.boot.bootID, now.boot.microseconds, limit])
-            guard byWall else { return due.map(AccountID.init) }
-            let others = try Int64.fetchAll(
-                db.cachedStatement(sql: StoreStatement.signOutDueByWall.sql),
-                arguments: [now.boot.bootID, now.wall.microseconds, limit - due.count]
-            )
-            return (due + others).map(AccountID.init)
+            let due = try db.accounts(.signOutDue, [now.boot.bootID, now.boot.microseconds, limit])
+            guard byWall else { return due }
+            let rest = limit - due.count
+            return try due + db.accounts(.signOutDueByWall, [now.boot.bootID, now.wall.microseconds, rest])
         }
     }
 
@@ -136,9 +132,8 @@ package struct AccountSchedule {
     package func setAside(_ ids: [AccountID]) throws(StoreError) -> [AccountID] {
         try connection.write { db in
             try ids.filter { id in
-                try db.cachedStatement(sql: StoreStatement.setAside.sql).execute(arguments: [id.rawValue])
-                let isNew = db.changesCount == 1
-                try db.cachedStatement(sql: StoreStatement.unschedule.sql).execute(arguments: [id.rawValue])
+                let isNew = try db.run(.setAside, [.integer(id.rawValue)]) == 1
+                try db.run(.unschedule, [.integer(id.rawValue)])
                 return isNew
             }
         }
@@ -156,12 +151,12 @@ package struct AccountSchedule {
         limit: Int
     ) throws(StoreError) -> (repaired: [AccountID], last: AccountID?) {
         try connection.write { db in
-            let aside = try ids(.aside, after: start, limit: limit, in: db)
+            let aside = try db.accounts(.aside, [start.rawValue, limit])
             let repaired = try aside.filter { id in
                 guard case .intact? = try records.entries(.recordByID, [id.rawValue], in: db).first else {
                     return false
                 }
-                try db.cachedStatement(sql: StoreStatement.reschedule.sql).execute(arguments: [id.rawValue])
+                try db.run(.reschedule, [.integer(id.rawValue)])
                 try db.execute(sql: "DELETE FROM set_aside WHERE account_id = ?", arguments: [id.rawValue])
                 return true
             }
@@ -171,16 +166,7 @@ package struct AccountSchedule {
 
     /// The accounts that wait after a failure or for a person, in the order of their numbers.
     package func troubled(after id: AccountID = AccountID(0), limit: Int) throws(StoreError) -> [AccountID] {
-        try connection.read { db in try ids(.troubled, after: id, limit: limit, in: db) }
-    }
-
-    private func ids(
-        _ query: StoreStatement,
-        after id: AccountID,
-        limit: Int,
-        in db: Database
-    ) throws -> [AccountID] {
-        try Int64.fetchAll(db.cachedStatement(sql: query.sql), arguments: [id.rawValue, limit]).map(AccountID.init)
+        try connection.read { db in try db.accounts(.troubled, [id.rawValue, limit]) }
     }
 
     /// Reads the deadlines of all issuers together; nil if too many of them belong to closed issuers.

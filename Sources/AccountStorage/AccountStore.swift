@@ -91,17 +91,26 @@ package final class AccountStore {
     ///
     /// - Throws: the error of the disk.
     package func probe() throws(StoreError) {
-        try connection.write(Meta.countProbe)
+        try connection.write { db in
+            let count: Int64? = try Meta.value(.probes, in: db)
+            try Meta.set(.probes, (count ?? 0) &+ 1, in: db)
+        }
     }
 
     /// How many daemons in a row have crashed during a request of these accounts; without the accounts that are not
     /// suspected.
     package func crashes() throws(StoreError) -> [AccountID: Int] {
-        try connection.read(Meta.crashes)
+        let text: String? = try connection.read { db in try Meta.value(.crashes, in: db) }
+        let counts = text.flatMap { JSONColumn.value([Int64: Int].self, from: $0) } ?? [:]
+        return Dictionary(uniqueKeysWithValues: counts.map { (AccountID($0), $1) })
     }
 
     package func recordCrashes(_ counts: [AccountID: Int]) throws(StoreError) {
-        try connection.write { db in try Meta.setCrashes(counts, in: db) }
+        let counts = Dictionary(uniqueKeysWithValues: counts.map { ($0.rawValue, $1) })
+        try connection.write { db in
+            guard !counts.isEmpty else { return try Meta.remove([.crashes], in: db) }
+            try Meta.set(.crashes, JSONColumn.text(of: counts), in: db)
+        }
     }
 
     // MARK: Accounts
@@ -162,13 +171,10 @@ package final class AccountStore {
         at issuer: Issuer,
         limit: Int
     ) throws(StoreError) -> [Account] {
-        let ids = try connection.read { db in
-            let statement = try db.cachedStatement(sql: StoreStatement.ofPerson.sql)
-            return try Int64.fetchAll(statement, arguments: [subject, issuer.url, limit])
-        }
+        let ids = try connection.read { db in try db.accounts(.ofPerson, [subject, issuer.url, limit]) }
         var accounts: [Account] = []
         for id in ids {
-            if case .intact(let record)? = try entry(AccountID(id)) { accounts.append(record.account) }
+            if case .intact(let record)? = try entry(id) { accounts.append(record.account) }
         }
         return accounts
     }
@@ -184,10 +190,7 @@ package final class AccountStore {
 
     /// The accounts with a token file, in the order of the files' names.
     package func accountsWithTokenFile(limit: Int) throws(StoreError) -> [AccountID] {
-        try connection.read { db in
-            let statement = try db.cachedStatement(sql: StoreStatement.withTokenFile.sql)
-            return try Int64.fetchAll(statement, arguments: [limit]).map(AccountID.init)
-        }
+        try connection.read { db in try db.accounts(.withTokenFile, [limit]) }
     }
 
     /// The account with this token file, except `other`; nil if there is none.
@@ -275,34 +278,25 @@ package final class AccountStore {
     /// - Throws: `noSuchAccount`, `nameTaken`.
     package func rename(_ id: AccountID, to name: AccountName) throws(StoreError) {
         try connection.write { db in
-            let statement = try db.cachedStatement(sql: StoreStatement.rename.sql)
-            try naming(name) { try statement.execute(arguments: [name.text, id.rawValue]) }
-            guard db.changesCount == 1 else { throw StoreError.noSuchAccount(id) }
-            for statement in [StoreStatement.renameSubject, .renameActor] {
-                try db.cachedStatement(sql: statement.sql).execute(arguments: [name.text, id.rawValue])
-            }
+            let values: ColumnValues = [.text(name.text), .integer(id.rawValue)]
+            let renamed = try naming(name) { try db.run(.rename, values) }
+            guard renamed == 1 else { throw StoreError.noSuchAccount(id) }
+            for statement in [StoreStatement.renameSubject, .renameActor] { try db.run(statement, values) }
         }
     }
 
     /// The accounts whose tokens are derived from this account, at most `limit`, in any order.
     package func derived(from source: AccountID, limit: Int) throws(StoreError) -> [AccountID] {
         try connection.read { db in
-            var accounts: [AccountID] = []
-            for statement in [StoreStatement.derivedBySubject, .derivedByActor] where accounts.count < limit {
-                let left = limit - accounts.count
-                let statement = try db.cachedStatement(sql: statement.sql)
-                accounts += try Int64.fetchAll(statement, arguments: [source.rawValue, left]).map(AccountID.init)
-            }
-            return accounts
+            let bySubject = try db.accounts(.derivedBySubject, [source.rawValue, limit])
+            return try bySubject + db.accounts(.derivedByActor, [source.rawValue, limit - bySubject.count])
         }
     }
 
     /// The accounts that wait until the account that theirs is derived from has a token.
     package func lackingSource() throws(StoreError) -> [AccountID] {
         try connection.read { db in
-            let reason = InteractionReason.sourceAccount.rawValue
-            let statement = try db.cachedStatement(sql: StoreStatement.lackingSource.sql)
-            return try Int64.fetchAll(statement, arguments: [reason]).map(AccountID.init)
+            try db.accounts(.lackingSource, [InteractionReason.sourceAccount.rawValue])
         }
     }
 
@@ -315,8 +309,7 @@ package final class AccountStore {
     }
 
     func remove(_ id: AccountID, in db: Database) throws {
-        try db.cachedStatement(sql: StoreStatement.remove.sql).execute(arguments: [id.rawValue])
-        guard db.changesCount == 1 else { throw StoreError.noSuchAccount(id) }
+        guard try db.run(.remove, [.integer(id.rawValue)]) == 1 else { throw StoreError.noSuchAccount(id) }
     }
 
     /// The number of the account that was added last, even if it was removed since; 0 before the first.

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import GRDB
 package import RefreshCore
 
@@ -6,44 +6,33 @@ package import RefreshCore
 package struct ServerMetadataTable {
     let connection: StoreConnection
 
-    /// The documents of one server.
-    package struct Documents: Hashable, Sendable {
-        /// One or two documents, in the order of precedence.
-        package var documents: [Data]
-        package var fetchedAt: Timestamp
-
-        package init(documents: [Data], fetchedAt: Timestamp) {
-            self.documents = documents
-            self.fetchedAt = fetchedAt
-        }
-    }
-
     /// The most documents that are stored: at most 128 KiB each, usually a few KiB. Those fetched longest ago are
     /// removed first.
     package static let limit = 256
     /// Unchanged documents are written again after this time, to update their age.
     private static let shortestInterval = Duration.seconds(86_400)
 
-    /// The stored documents of `issuer`; nil if there are none.
+    /// The stored documents of `issuer`, one or two in the order of precedence; nil if there are none.
     ///
     /// - Parameter caFile: the CA file with which the documents were fetched; empty for the default.
-    package func documents(of issuer: Issuer, caFile: String) throws(StoreError) -> Documents? {
-        try connection.read { db in try documents(of: issuer, caFile: caFile, in: db) }
-    }
-
-    private func documents(of issuer: Issuer, caFile: String, in db: Database) throws -> Documents? {
-        let row = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT first_document, second_document, fetched_usec FROM server_metadata
-                    WHERE issuer_id = (SELECT id FROM issuer WHERE url = ?) AND ca_file = ?
-                    """
-            ),
-            arguments: [issuer.url, caFile]
-        )
-        guard let row else { return nil }
-        let documents: [Data?] = [row[0], row[1]]
-        return Documents(documents: documents.compactMap { $0 }, fetchedAt: Timestamp(microseconds: row[2]))
+    package func documents(
+        of issuer: Issuer,
+        caFile: String
+    ) throws(StoreError) -> (documents: [[UInt8]], fetchedAt: Timestamp)? {
+        try connection.read { db in
+            let row = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT first_document, second_document, fetched_usec FROM server_metadata
+                        WHERE issuer_id = (SELECT id FROM issuer WHERE url = ?) AND ca_file = ?
+                        """
+                ),
+                arguments: [issuer.url, caFile]
+            )
+            guard let row else { return nil }
+            let documents: [Data?] = [row[0], row[1]]
+            return (documents.compactMap { $0.map { Array($0) } }, Timestamp(microseconds: row[2]))
+        }
     }
 
     /// Stores the documents of `issuer` and replaces older ones. Nothing is stored for an issuer that no account has
@@ -51,22 +40,26 @@ package struct ServerMetadataTable {
     ///
     /// - Returns: false if no account has had the issuer.
     @discardableResult
-    package func keep(_ metadata: Documents, of issuer: Issuer, caFile: String) throws(StoreError) -> Bool {
-        guard let first = metadata.documents.first else { return true }
-        let known = try documents(of: issuer, caFile: caFile)
-        if let known, known.documents == metadata.documents,
-            (Duration.zero..<Self.shortestInterval).contains(metadata.fetchedAt - known.fetchedAt)
+    package func keep(
+        _ documents: [[UInt8]],
+        fetchedAt: Timestamp,
+        of issuer: Issuer,
+        caFile: String
+    ) throws(StoreError) -> Bool {
+        guard let first = documents.first.map({ Data($0) }) else { return true }
+        if let known = try self.documents(of: issuer, caFile: caFile), known.documents == documents,
+            (Duration.zero..<Self.shortestInterval).contains(fetchedAt - known.fetchedAt)
         {
             return true
         }
-        let second = metadata.documents.dropFirst().first
+        let second = documents.dropFirst().first.map { Data($0) }
         return try connection.transaction { db in
             try db.execute(
                 sql: """
                     INSERT OR REPLACE INTO server_metadata (issuer_id, ca_file, first_document, second_document, fetched_usec)
                     SELECT id, ?, ?, ?, ? FROM issuer WHERE url = ?
                     """,
-                arguments: [caFile, first, second, metadata.fetchedAt.microseconds, issuer.url]
+                arguments: [caFile, first, second, fetchedAt.microseconds, issuer.url]
             )
             let isKept = db.changesCount > 0
             try db.execute(

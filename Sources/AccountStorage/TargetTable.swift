@@ -62,7 +62,7 @@ package struct TargetTable {
 
     /// Erases one target and its token.
     func erase(_ target: TokenTarget, of account: AccountID, in db: Database) throws {
-        try db.cachedStatement(sql: StoreStatement.eraseTarget.sql).execute(arguments: [account.rawValue, target.text])
+        try db.run(.eraseTarget, [.integer(account.rawValue), .text(target.text)])
     }
 
     /// Erases all targets of an account and their tokens.

@@ -11,11 +11,7 @@ package struct TokenTable {
     ///
     /// - Throws: `sealBroken`.
     package func refreshToken(of account: AccountID, generation: Generation) throws(StoreError) -> RefreshToken? {
-        try connection.read { db in
-            let place = SealedPlace(account: account, column: .refreshToken, generation: generation)
-            guard let sealed = try sealed(place, in: db) else { return nil }
-            return RefreshToken(try connection.sealer.open(sealed, at: place))
-        }
+        try refreshTokens(of: [(account, generation)])[0].get()
     }
 
     /// The refresh tokens of several accounts, each as from `refreshToken`, in one access to the database.
@@ -78,7 +74,7 @@ package struct TokenTable {
     ) throws {
         guard let refreshToken = tokens.refreshToken else { return }
         let place = SealedPlace(account: account, column: .refreshToken, generation: generation)
-        try put(connection.sealer.seal(refreshToken.secret, for: place), type: nil, at: place, in: db)
+        try put(refreshToken.secret, type: nil, at: place, in: db)
     }
 
     /// Stores `tokens` under `generation` and replaces the old ones.
@@ -151,10 +147,8 @@ package struct TokenTable {
         in db: Database
     ) throws {
         let place = SealedPlace(account: account, column: .copiedToken, generation: generation)
-        let sealed = try connection.sealer.seal(Self.digest(of: token), for: place)
-        try put(sealed, type: nil, at: place, in: db)
-        try db.cachedStatement(sql: StoreStatement.pruneCopiedTokens.sql)
-            .execute(arguments: [account.rawValue, Self.copiedMax])
+        try put(Self.digest(of: token), type: nil, at: place, in: db)
+        try db.run(.pruneCopiedTokens, [.integer(account.rawValue), .integer(Int64(Self.copiedMax))])
     }
 
     private static func digest(of token: RefreshToken) -> Secret {

@@ -15,8 +15,9 @@ struct AccountCheck {
     private let names: [AccountID: String]
 
     private var findings: [StoreFinding] = []
-    private var refreshTokens: Set<HeldToken<Generation>> = []
-    private var tokensOfTargets: Set<HeldToken<String>> = []
+    private var refreshTokens: Set<SealedPlace> = []
+    /// The texts of the targets that have a token.
+    private var targets: [AccountID: Set<String>] = [:]
 
     /// Prepares the check.
     ///
@@ -57,11 +58,9 @@ struct AccountCheck {
             }
             // A damaged digest protects nothing, and needs nobody.
             guard place.column != .copiedToken else { continue }
-            if place.column == .refreshToken {
-                refreshTokens.insert(HeldToken(account: place.account, which: place.generation))
-            }
+            if place.column == .refreshToken { refreshTokens.insert(place) }
             let isOfTarget = !place.target.isEmpty
-            if isOfTarget { tokensOfTargets.insert(HeldToken(account: place.account, which: place.target)) }
+            if isOfTarget { targets[place.account, default: []].insert(place.target) }
             do {
                 // The opened secret is released and erased at once.
                 _ = try sealer.open(row[5], at: place)
@@ -81,10 +80,12 @@ struct AccountCheck {
             let account = AccountID(row["account_id"])
             guard let name = names[account] else { continue }
             let isReadable = TokenTargetColumns.record(from: row, account: account) != nil
-            let hasToken = tokensOfTargets.remove(HeldToken(account: account, which: row[0])) != nil
+            let hasToken = targets[account]?.remove(row[0]) != nil
             if !isReadable || !hasToken { findings.append(.targetDamaged(name: name)) }
         }
-        findings += tokensOfTargets.map(\.account).sorted().compactMap { names[$0] }.map { .targetDamaged(name: $0) }
+        for (account, rest) in targets.sorted(by: { $0.key < $1.key }) {
+            if let name = names[account] { findings += rest.map { _ in .targetDamaged(name: name) } }
+        }
     }
 
     private mutating func readAccounts(in db: Database) throws {
@@ -103,10 +104,11 @@ struct AccountCheck {
         let name = record.account.name.text
         if isAside { findings.append(.stillAside(name: name)) }
         guard let longestWait = longestWait(of: record.state) else { return }
-        let needed = HeldToken(account: record.account.id, which: record.state.generation)
+        let (account, generation) = (record.account.id, record.state.generation)
+        let needed = SealedPlace(account: account, column: .refreshToken, generation: generation)
         let needsRefreshToken = record.state.isRefreshable && record.account.registration.serviceGrant == nil
         if needsRefreshToken, !refreshTokens.contains(needed) {
-            findings.append(.refreshTokenMissing(name: name, record.state.generation))
+            findings.append(.refreshTokenMissing(name: name, generation))
         }
         // An account that was set aside has no deadline until it returns to the schedule.
         guard !isAside else { return }
@@ -128,10 +130,4 @@ struct AccountCheck {
             backOff.kind == .doubtful ? max(backOff.delay, state.accessToken?.lifetime ?? .zero) : backOff.delay
         }
     }
-}
-
-/// Identifies a token of an account.
-private struct HeldToken<Which: Hashable>: Hashable {
-    let account: AccountID
-    let which: Which
 }

@@ -22,6 +22,13 @@ enum PosixFile {
             size = Int64(raw.st_size)
             kind = raw.st_mode & S_IFMT
         }
+
+        /// The status of an open file.
+        init(of file: Int32) throws(FileError) {
+            var raw = stat()
+            guard unsafe fstat(file, &raw) == 0 else { throw .last }
+            self.init(raw)
+        }
     }
 
     /// The status of `path` itself, not of a symbolic link's target; nil if there is nothing.
@@ -72,9 +79,7 @@ enum PosixFile {
     static func copy(_ path: String, to copy: String) throws(FileError) {
         let source = try NamedFile.open(path)
         defer { close(source) }
-        var raw = stat()
-        guard unsafe fstat(source, &raw) == 0 else { throw .last }
-        guard Status(raw).isRegularFile else { throw .notRegular }
+        guard try Status(of: source).isRegularFile else { throw .notRegular }
         let target = unsafe open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard target >= 0 else { throw .last }
         defer { close(target) }
@@ -102,8 +107,7 @@ enum PosixFile {
     static func read(_ path: String, limit: Int) throws(FileError) -> (contents: Secret, status: Status) {
         let file = try NamedFile.open(path)
         defer { close(file) }
-        var raw = stat()
-        guard unsafe fstat(file, &raw) == 0 else { throw .last }
+        let status = try Status(of: file)
         let contents = try unsafe Secret(capacity: limit) { (bytes) throws(FileError) in
             var filled = 0
             while filled < limit {
@@ -116,7 +120,7 @@ enum PosixFile {
             }
             return filled
         }
-        return (contents, Status(raw))
+        return (contents, status)
     }
 
     /// Whether the file at `path` begins with these bytes.
@@ -205,9 +209,8 @@ extension PosixFile {
         /// It reduces what stays behind. File systems and disks that write to a new place keep the old bytes for a
         /// while.
         func overwrite() {
-            var status = stat()
-            guard unsafe fstat(descriptor, &status) == 0, status.st_size > 0, status.st_size <= 4096 else { return }
-            let zeros = [UInt8](repeating: 0, count: Int(status.st_size))
+            guard let size = try? Status(of: descriptor).size, (1...4096).contains(size) else { return }
+            let zeros = [UInt8](repeating: 0, count: Int(size))
             _ = unsafe zeros.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
             fsync(descriptor)
         }

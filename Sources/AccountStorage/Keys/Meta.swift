@@ -16,6 +16,7 @@ enum Meta {
         case retiredKeyPlace = "retired_key_place"
         /// The offset of the schedule's clock in µs. Missing: the wall clock was never stepped.
         case scheduleOffset = "schedule_offset_usec"
+        /// Counts probes. If an update changed nothing, SQLite would not write the page.
         case probes
         /// The machine that used the store last. Missing: none with a lasting identifier.
         case machine
@@ -34,25 +35,6 @@ enum Meta {
     static func setClockOffset(_ clock: ClockOffset, in db: Database) throws {
         try set(.clockBootID, clock.bootID, in: db)
         try set(.clockOffset, clock.wallMinusBoot.microseconds, in: db)
-    }
-
-    /// Counts a probe. If an update changed nothing, SQLite would not write the page.
-    static func countProbe(in db: Database) throws {
-        let count: Int64? = try value(.probes, in: db)
-        try set(.probes, (count ?? 0) &+ 1, in: db)
-    }
-
-    /// How many daemons in a row have crashed during a request of these accounts.
-    static func crashes(in db: Database) throws -> [AccountID: Int] {
-        let text: String? = try value(.crashes, in: db)
-        let counts = text.flatMap { JSONColumn.value([Int64: Int].self, from: $0) } ?? [:]
-        return Dictionary(uniqueKeysWithValues: counts.map { (AccountID($0), $1) })
-    }
-
-    static func setCrashes(_ counts: [AccountID: Int], in db: Database) throws {
-        guard !counts.isEmpty else { return try remove([.crashes], in: db) }
-        let counts = Dictionary(uniqueKeysWithValues: counts.map { ($0.rawValue, $1) })
-        try set(.crashes, JSONColumn.text(of: counts), in: db)
     }
 
     static func value<Value: DatabaseValueConvertible>(_ key: Key, in db: Database) throws -> Value? {

@@ -18,7 +18,7 @@ enum Schema {
         var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
         migrator.registerMigration("settings as one value") { db in
             if try db.tableExists("account") {
-                try SettingsMigration.run(in: db)
+                try migrateSettings(in: db)
             } else {
                 try db.execute(
                     sql: [tables, account, derived, "PRAGMA application_id = \(applicationID)"].joined(separator: "\n")
@@ -53,7 +53,7 @@ enum Schema {
             )
         }
         migrator.registerMigration("accounts by address") { db in
-            try db.execute(sql: AddressTable.schema)
+            try db.execute(sql: addresses)
         }
         // This migration also adds no table or column. The indexes find a few accounts among a million: those in
         // trouble, and those with a token file.
@@ -66,7 +66,7 @@ enum Schema {
             )
         }
         migrator.registerMigration("accounts by address and user") { db in
-            try db.execute(sql: AddressTable.users)
+            try db.execute(sql: addressesByUser)
         }
         migrator.registerMigration("no copies of tokens") { db in
             // An earlier version read copies of access tokens on the socket's thread. Triggers wrote them.
@@ -98,7 +98,7 @@ enum Schema {
             try db.execute(sql: "DROP INDEX IF EXISTS account_awaiting_connectivity")
         }
         migrator.registerMigration("accounts by address and user in any case") { db in
-            try db.execute(sql: AddressTable.usersInAnyCase)
+            try db.execute(sql: addressesByUserInAnyCase)
         }
         // An earlier version does not know this column, and can still use the store.
         migrator.registerMigration("what issuers do with the scope of a grant") { db in
@@ -311,7 +311,7 @@ enum Schema {
 }
 
 /// Migrates schema 21 to 22: one JSON value replaces a column for each setting.
-private enum SettingsMigration {
+extension Schema {
     /// Columns that stay as they are.
     private static let kept = [
         "id", "name", "issuer_id", "needs_route", "created_usec",
@@ -320,20 +320,20 @@ private enum SettingsMigration {
         "registration_uri", "registration_token", "basic_encoding", "subject", "kept_fields",
     ]
 
-    /// The columns of the settings.
-    private static let columns = [
+    /// The columns that the settings replace.
+    private static let replaced = [
         "client_id", "provider", "provider_variables", "provider_settings", "authentication", "client_key_id",
         "team_id", "service_grant", "grant_terms", "scopes", "refresh_parameters", "authorization_parameters",
         "authorization_details", "redirect_uri", "redirect_port", "redirect_scheme", "post_logout_uri",
         "lead_time_usec", "rotation_grace_usec", "refresh_token_lifetime_usec",
     ]
 
-    static func run(in db: Database) throws {
+    private static func migrateSettings(in db: Database) throws {
         let states = StateColumns.names.filter { name in
             !name.hasPrefix("sign_out_") && !["park_reason", "is_withheld"].contains(name)
         }
         let kept = (kept + states).joined(separator: ", ")
-        let function = DatabaseFunction("settings_of", argumentCount: columns.count, pure: true, function: settings)
+        let function = DatabaseFunction("settings_of", argumentCount: replaced.count, pure: true, function: settings)
         db.add(function: function)
         defer { db.remove(function: function) }
         // Other objects refer to the table by name, and must keep doing so, because it is recreated.
@@ -342,9 +342,9 @@ private enum SettingsMigration {
         try db.execute(
             sql: """
                 ALTER TABLE account RENAME TO account_before;
-                \(Schema.account)
+                \(account)
                 INSERT INTO account (\(kept), settings, deriver)
-                    SELECT \(kept), settings_of(\(columns.joined(separator: ", "))),
+                    SELECT \(kept), settings_of(\(replaced.joined(separator: ", "))),
                         CASE WHEN json_valid(grant_terms) THEN json_extract(grant_terms, '$.deriver') END
                     FROM account_before;
                 DELETE FROM sqlite_sequence WHERE name = 'account';
@@ -352,7 +352,7 @@ private enum SettingsMigration {
                 """
         )
         try dropTable(in: db)
-        try db.execute(sql: Schema.derived)
+        try db.execute(sql: derived)
     }
 
     /// Drops the old table, and what belongs to it.
@@ -371,9 +371,9 @@ private enum SettingsMigration {
         try db.dropInPieces("account_before")
     }
 
-    /// The settings from `columns`. A damaged setting stays damaged without affecting the others or other accounts.
+    /// The settings from `replaced`. A damaged setting stays damaged without affecting the others or other accounts.
     private static func settings(_ values: [DatabaseValue]) throws -> String {
-        let row = Dictionary(uniqueKeysWithValues: zip(columns, values))
+        let row = Dictionary(uniqueKeysWithValues: zip(replaced, values))
         let text = { (column: String) in row[column].flatMap(String.fromDatabaseValue) }
         let seconds = { (column: String) in row[column].flatMap(Int64.fromDatabaseValue).map { $0 / 1_000_000 } }
         var settings = AccountSettings(name: "", provider: text("provider"), clientId: text("client_id"))

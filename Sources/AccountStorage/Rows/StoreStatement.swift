@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import RefreshCore
 
 /// The statements that must be fast with a million accounts. Each finds its rows through an index.
 ///
 /// They are in one place so that a test can check every plan.
-enum StoreStatement: CaseIterable {
+enum StoreStatement: Int, CaseIterable {
     case recordByID, recordByName, recordsAfterName, namesAfterName, recordsAfterID, callersByName
     case dueOnline, dueOffline, dueOfIssuer, recordsDueOfIssuer
     case nextDeadlineOnline, nextDeadlineOffline
@@ -26,14 +27,19 @@ enum StoreStatement: CaseIterable {
     case troubled, withTokenFile, ofTokenFile
     case ofPerson, derivedBySubject, derivedByActor, lackingSource, renameSubject, renameActor
 
-    var sql: String {
+    var sql: String { Self.texts[rawValue] }
+
+    /// All are built once, because many run for each account of a batch.
+    private static let texts = allCases.map(\.text)
+
+    private var text: String {
         switch self {
-        case .recordByID: StoreStatement.recordByIDText
-        case .recordByName: StoreStatement.recordByNameText
-        case .recordsAfterName: StoreStatement.recordsAfterNameText
+        case .recordByID: "\(Self.record) WHERE id = ?"
+        case .recordByName: "\(Self.record) WHERE name = ?"
+        case .recordsAfterName: "\(Self.record) WHERE name > ? ORDER BY name LIMIT ?"
         case .namesAfterName: "SELECT name FROM account WHERE name > ? ORDER BY name LIMIT ?"
         case .callersByName: "SELECT allowed_callers FROM account WHERE name = ?"
-        case .recordsAfterID: StoreStatement.recordsAfterIDText
+        case .recordsAfterID: "\(Self.record) WHERE id > ? ORDER BY id LIMIT ?"
         case .dueOnline:
             "SELECT id, issuer_id FROM account WHERE deadline_usec > ? AND deadline_usec <= ? ORDER BY deadline_usec"
         case .dueOffline:
@@ -41,8 +47,8 @@ enum StoreStatement: CaseIterable {
             SELECT id, issuer_id FROM account WHERE needs_route = 0 AND deadline_usec > ? AND deadline_usec <= ?
             ORDER BY deadline_usec
             """
-        case .dueOfIssuer: "SELECT id, deadline_usec FROM account \(StoreStatement.isDueOfIssuer)"
-        case .recordsDueOfIssuer: StoreStatement.recordsDueOfIssuerText
+        case .dueOfIssuer: "SELECT id, deadline_usec FROM account \(Self.isDueOfIssuer)"
+        case .recordsDueOfIssuer: "\(Self.record) \(Self.isDueOfIssuer)"
         case .nextDeadlineOnline:
             "SELECT deadline_usec FROM account WHERE deadline_usec > ? ORDER BY deadline_usec LIMIT 1"
         case .nextDeadlineOffline:
@@ -50,8 +56,16 @@ enum StoreStatement: CaseIterable {
             SELECT deadline_usec FROM account WHERE needs_route = 0 AND deadline_usec > ?
             ORDER BY deadline_usec LIMIT 1
             """
-        case .signOutDue: StoreStatement.signOutDueText
-        case .signOutDueByWall: StoreStatement.signOutDueByWallText
+        case .signOutDue:
+            """
+            SELECT id FROM account WHERE sign_out_next_usec IS NOT NULL
+            AND sign_out_boot_id = ? AND \(Schema.signOutBoot) <= ? AND \(Self.isNotAside) ORDER BY \(Schema.signOutBoot) LIMIT ?
+            """
+        case .signOutDueByWall:
+            """
+            SELECT id FROM account WHERE sign_out_next_usec IS NOT NULL
+            AND sign_out_boot_id <> ? AND \(Schema.signOutWall) <= ? AND \(Self.isNotAside) ORDER BY \(Schema.signOutWall) LIMIT ?
+            """
         case .nextSignOut:
             """
             SELECT \(Schema.signOutBoot) FROM account WHERE sign_out_next_usec IS NOT NULL
@@ -64,10 +78,18 @@ enum StoreStatement: CaseIterable {
             """
         case .nextIssuer:
             "SELECT issuer_id FROM account WHERE issuer_id > ? ORDER BY issuer_id LIMIT 1"
-        case .leased: StoreStatement.leasedText
+        case .leased:
+            """
+            SELECT id FROM account WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL AND id > ? ORDER BY id LIMIT ?
+            """
         case .countLeased:
             "SELECT count(*) FROM account WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL AND id > 0"
-        case .awaitingConnectivity: StoreStatement.awaitingConnectivityText
+        case .awaitingConnectivity:
+            """
+            SELECT id FROM account WHERE phase IN ('backingOff', 'interactionRequired') AND deadline_usec IS NOT NULL
+            AND (back_off_kind IN ('transient', 'misconfigured') OR failure_class = 'refusedHere') AND id > ?
+            ORDER BY id LIMIT ?
+            """
         case .token:
             "SELECT sealed FROM token WHERE account_id = ? AND kind = ? AND target = ? AND generation = ?"
         case .tokenGeneration:
@@ -75,7 +97,13 @@ enum StoreStatement: CaseIterable {
         case .issuer: "SELECT url FROM issuer WHERE id = ?"
         case .issuerByURL: "SELECT id FROM issuer WHERE url = ?"
         case .meta: "SELECT value FROM meta WHERE key = ?"
-        case .commit: StoreStatement.commitText
+        // The check of the generation is part of the statement, so no time passes between the check and the write.
+        case .commit:
+            """
+            UPDATE account SET \(StateColumns.names.map { "\($0) = ?" }.joined(separator: ", ")),
+                basic_encoding = coalesce(?, basic_encoding)
+            WHERE id = ? AND generation <= ?
+            """
         case .grantFacts: "UPDATE account SET subject = ?, kept_fields = ?, grant_facts = ? WHERE id = ?"
         case .aside: "SELECT account_id FROM set_aside WHERE account_id > ? ORDER BY account_id LIMIT ?"
         case .setAside:
@@ -121,8 +149,8 @@ enum StoreStatement: CaseIterable {
         case .resealDPoPKey: "UPDATE account SET dpop_key = ? WHERE id = ?"
         case .resealRegistrationToken: "UPDATE account SET registration_token = ? WHERE id = ?"
         case .resealToken: "UPDATE token SET sealed = ? WHERE rowid = ?"
-        case .target: StoreStatement.targetText
-        case .targets: StoreStatement.targetsText
+        case .target: "\(Self.targets.text) AND target = ?"
+        case .targets: "SELECT \(TokenTargetColumns.recordColumns) FROM token_set WHERE account_id = ?"
         case .firstTarget: "SELECT target FROM token_set WHERE account_id = ? LIMIT 1"
         case .eraseTarget: "DELETE FROM token_set WHERE account_id = ? AND target = ?"
         case .eraseTargets: "DELETE FROM token_set WHERE account_id = ?"
@@ -146,8 +174,16 @@ enum StoreStatement: CaseIterable {
             """
         case .troubled:
             "SELECT id FROM account WHERE phase IN ('backingOff', 'interactionRequired') AND id > ? ORDER BY id LIMIT ?"
-        case .withTokenFile: StoreStatement.withTokenFileText
-        case .ofTokenFile: StoreStatement.ofTokenFileText
+        // Every text is >= ''. SQLite's planner uses a partial index only for exactly the condition in its definition.
+        case .withTokenFile:
+            """
+            SELECT id FROM account WHERE \(Schema.tokenFile) IS NOT NULL AND \(Schema.tokenFile) >= ''
+            ORDER BY \(Schema.tokenFile) LIMIT ?
+            """
+        case .ofTokenFile:
+            """
+            SELECT id, name FROM account WHERE \(Schema.tokenFile) IS NOT NULL AND \(Schema.tokenFile) = ? ORDER BY id LIMIT 2
+            """
         case .ofPerson:
             """
             SELECT id FROM account
@@ -171,47 +207,16 @@ enum StoreStatement: CaseIterable {
         ORDER BY deadline_usec LIMIT ?4
         """
 
-    // Built once, because they run for each account of a batch.
     private static let record = "SELECT \(AccountColumns.recordColumns) FROM account"
-    private static let recordByIDText = "\(record) WHERE id = ?"
-    private static let recordsDueOfIssuerText = "\(record) \(isDueOfIssuer)"
-    private static let recordByNameText = "\(record) WHERE name = ?"
-    private static let recordsAfterNameText = "\(record) WHERE name > ? ORDER BY name LIMIT ?"
-    private static let recordsAfterIDText = "\(record) WHERE id > ? ORDER BY id LIMIT ?"
-    /// The check of the generation is part of the statement, so no time passes between the check and the write.
-    private static let commitText = """
-        UPDATE account SET \(StateColumns.names.map { "\($0) = ?" }.joined(separator: ", ")),
-            basic_encoding = coalesce(?, basic_encoding)
-        WHERE id = ? AND generation <= ?
-        """
-    private static let leasedText = """
-        SELECT id FROM account WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL AND id > ? ORDER BY id LIMIT ?
-        """
-    // Every text is >= ''. SQLite's planner uses a partial index only for exactly the condition in its definition.
-    private static let withTokenFileText = """
-        SELECT id FROM account WHERE \(Schema.tokenFile) IS NOT NULL AND \(Schema.tokenFile) >= ''
-        ORDER BY \(Schema.tokenFile) LIMIT ?
-        """
-    private static let ofTokenFileText = """
-        SELECT id, name FROM account WHERE \(Schema.tokenFile) IS NOT NULL AND \(Schema.tokenFile) = ? ORDER BY id LIMIT 2
-        """
     // Nothing can be decided about an account that cannot be read.
     private static let isNotAside = "NOT EXISTS (SELECT 1 FROM set_aside WHERE account_id = account.id)"
-    private static let signOutDueText = """
-        SELECT id FROM account WHERE sign_out_next_usec IS NOT NULL
-        AND sign_out_boot_id = ? AND \(Schema.signOutBoot) <= ? AND \(isNotAside) ORDER BY \(Schema.signOutBoot) LIMIT ?
-        """
-    private static let signOutDueByWallText = """
-        SELECT id FROM account WHERE sign_out_next_usec IS NOT NULL
-        AND sign_out_boot_id <> ? AND \(Schema.signOutWall) <= ? AND \(isNotAside) ORDER BY \(Schema.signOutWall) LIMIT ?
-        """
-    private static let targetsText = "SELECT \(TokenTargetColumns.recordColumns) FROM token_set WHERE account_id = ?"
-    private static let targetText = "\(targetsText) AND target = ?"
-    private static let awaitingConnectivityText = """
-        SELECT id FROM account WHERE phase IN ('backingOff', 'interactionRequired') AND deadline_usec IS NOT NULL
-        AND (back_off_kind IN ('transient', 'misconfigured') OR failure_class = 'refusedHere') AND id > ?
-        ORDER BY id LIMIT ?
-        """
+}
+
+extension Database {
+    /// The accounts whose numbers a statement returns.
+    func accounts(_ statement: StoreStatement, _ arguments: StatementArguments) throws -> [AccountID] {
+        try Int64.fetchAll(cachedStatement(sql: statement.sql), arguments: arguments).map(AccountID.init)
+    }
 }
 
 /// A value for a parameter of a statement.

@@ -152,11 +152,6 @@ final class AccountRecords {
         try store.tokens.noteExport(of: token, of: snapshot.account.id, generation: snapshot.state.generation)
     }
 
-    /// The last ID token; nil if there is none.
-    func idToken(of account: AccountID) throws(StoreError) -> Secret? {
-        try store.tokens.idToken(of: account)
-    }
-
     /// The stored refresh tokens that `decisions` spend, in the same order.
     func refreshTokens(for decisions: [AccountTransition]) -> [Result<RefreshToken?, StoreError>] {
         let leases = decisions.flatMap { decision in
@@ -185,11 +180,6 @@ final class AccountRecords {
             return TokenTargetRecord(target: target, times: arrived.times, grantedScopes: arrived.tokens.scopes)
         }
         return isOtherGrant ? nil : try store.targets.record(target, of: account)
-    }
-
-    /// The token targets of an account, in the order of their texts.
-    func targetRecords(of account: AccountID) throws(StoreError) -> [TokenTargetRecord] {
-        try store.targets.records(of: account)
     }
 
     /// A target's access token; nil if there is none, or if it cannot be read.

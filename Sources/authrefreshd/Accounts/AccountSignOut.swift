@@ -96,17 +96,17 @@ extension RefreshCoordinator {
         let refreshToken = try records.refreshToken(of: snapshot)
         let accessToken = snapshot.state.accessToken == nil ? nil : try records.accessToken(of: account.id)
         guard refreshToken != nil || accessToken != nil else { return nil }
-        let asking = requestingClient(of: account, correlationID: RandomText.correlationID())
+        let asking = requestingClient(of: account)
         return RevocationRequest(client: asking, refreshToken: refreshToken, accessToken: accessToken)
     }
 
     /// The URL at which a browser ends the person's session at the server.
     private func sessionEnd(of account: Account) async -> Result<EndSessionURL, RefreshFailure> {
-        let asking = requestingClient(of: account, correlationID: RandomText.correlationID())
+        let asking = requestingClient(of: account)
         let url = await client.browser.endSessionURL(
             of: asking,
             // Without the hint, the server asks the person which session to end. That is no reason to fail.
-            idTokenHint: (try? records.idToken(of: account.id)) ?? nil,
+            idTokenHint: (try? store.tokens.idToken(of: account.id)) ?? nil,
             redirectURI: account.registration.redirect.postLogoutURI
         )
         return url.flatMap { url in
@@ -123,7 +123,7 @@ extension RefreshCoordinator {
 
     /// Asks the server to delete the client, if it was registered for this account alone (RFC 7592 §2.3).
     private func deregister(_ management: RegistrationManagement, of account: Account) async -> SignOutReport.Outcome {
-        let asking = requestingClient(of: account, correlationID: RandomText.correlationID())
+        let asking = requestingClient(of: account)
         switch await client.registrar.deregister(asking.registration.management ?? management, of: asking) {
         case .success: return .done
         case .failure(let failure): return .failed(failure.detail)

@@ -27,7 +27,7 @@ extension RefreshCoordinator {
         guard let management = record.account.registration.management else {
             return announce(.clientSecretEnding(nil), of: record, at: now)
         }
-        let asking = requestingClient(of: record.account, correlationID: RandomText.correlationID())
+        let asking = requestingClient(of: record.account)
         let renewal = ClientSecretRenewal(account: account, management: management, asking: asking)
         // The renewal begins in a later turn of the queue, when `registrations` has been updated.
         let crowding = beginServerCall { await $0.run(renewal) }

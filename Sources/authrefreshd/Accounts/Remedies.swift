@@ -11,9 +11,9 @@ extension AccountSnapshot {
         // Ask for a new client secret while the server still accepts the old one.
         case .fresh where needsClientSecret:
             account.registration.isSelfRegistered
-                ? "\(Command("account", "edit", account.name.text, "--client-secret-file", "FILE")), or "
-                    + "\(Command("account", "edit", account.name.text, "--register")) for a new client"
-                : Hint(Command("account", "edit", account.name.text, "--client-secret-file", "FILE"))
+                ? "\(account.name.edit("--client-secret-file", "FILE")), or "
+                    + "\(account.name.edit("--register")) for a new client"
+                : Hint(account.name.edit("--client-secret-file", "FILE"))
         // The server may mean it, although it is not believed yet. A sign-in ends the doubt.
         case .retrying where isForgotten: account.newClientHint
         case .fresh where lacksRefreshToken && consentMayHelp || lacksScopes: Hint(loginAgain)
@@ -57,15 +57,20 @@ extension Account {
     fileprivate var newClientHint: Hint {
         registration.serviceGrant == nil
             ? "\(Command("login", name.text)), which registers a new client"
-            : Hint(Command("account", "edit", name.text, "--register"))
+            : Hint(name.edit("--register"))
     }
 }
 
 extension AccountName {
+    /// The command that changes the account.
+    fileprivate func edit(_ options: String...) -> Command {
+        Command(words: ["account", "edit", text] + options)
+    }
+
     /// What helps an account whose client cannot prove itself with the file of its assertion.
     fileprivate var assertionHint: Hint {
         "look at the program that writes the file, or name another one: "
-            + Hint(Command("account", "edit", text, "--client-assertion-file", "FILE"))
+            + Hint(edit("--client-assertion-file", "FILE"))
     }
 }
 
@@ -90,10 +95,9 @@ extension FailureDetail {
     /// Never the command that shows the account, whose own answer this is a part of.
     /// - Parameter grant: how a service account obtains its tokens; nil for the account of a person.
     func remedy(for account: AccountName, by grant: ServiceGrant? = nil) -> Hint {
-        func edit(_ options: String...) -> Command { Command(words: ["account", "edit", account.text] + options) }
         if oauthError?.lowercased() == "invalid_grant", grant?.assertion != nil {
-            return "\(edit("--client-key-file", "FILE")), --assertion-subject or --assertion-audience; or set this "
-                + "machine's clock"
+            return "\(account.edit("--client-key-file", "FILE")), --assertion-subject or --assertion-audience; or set "
+                + "this machine's clock"
         }
         if let exchange = grant?.exchange {
             if let source = exchange.source(atFaultIn: self) { return Hint(Command("status", source.text)) }
@@ -105,10 +109,10 @@ extension FailureDetail {
         switch finding {
         case .noDeviceEndpoint:
             return "\(Command("login", account.text, "--flow", "browser")), or name the endpoint: "
-                + Hint(edit("--provider-setting", "device_authorization_endpoint=URL"))
+                + Hint(account.edit("--provider-setting", "device_authorization_endpoint=URL"))
         case .badIDToken:
             return "report it to the server's operator; or go without ID tokens: "
-                + Hint(edit("--provider-setting", "id_token=ignored"))
+                + Hint(account.edit("--provider-setting", "id_token=ignored"))
         case .clientForgotten: return "\(Command("login", account.text)), which registers a new client"
         case .clientAssertion: return account.assertionHint
         case .registrationPage, nil: break
@@ -119,29 +123,30 @@ extension FailureDetail {
         // wrong.
         case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "bad_client_secret",
             "invalid_client_id", "invalid_client_secret":
-            return "\(edit("--client-secret-file", "FILE")), or --client-id ID"
+            return "\(account.edit("--client-secret-file", "FILE")), or --client-id ID"
         case "deleted_client", "disabled_client":
             return "enable the client in the server's console, or use another one: "
-                + Hint(edit("--client-id", "ID", "--client-secret-file", "FILE"))
-        case "invalid_scope": return Hint(edit("--scope", "SCOPE"))
+                + Hint(account.edit("--client-id", "ID", "--client-secret-file", "FILE"))
+        case "invalid_scope": return Hint(account.edit("--scope", "SCOPE"))
         // RFC 8707 §2: the resource that the token is asked for is a parameter of the request.
-        case "invalid_target", "invalid_resource": return Hint(edit("--param", "resource=URL"))
+        case "invalid_target", "invalid_resource": return Hint(account.edit("--param", "resource=URL"))
         case .some: return "see '\(Command("account", "edit", "--help"))' for what can be changed"
         case nil: break
         }
         // The server refuses, and does not say whether it means the client or the grant.
         if let httpStatus, [400, 401, 403].contains(httpStatus) {
-            let client = edit("--client-id", "ID", "--client-secret-file", "FILE")
+            let client = account.edit("--client-id", "ID", "--client-secret-file", "FILE")
             guard grant == nil else { return Hint(client) }
             return "\(Command("login", account.text)), or, if the client is wrong: \(client)"
         }
         // Only an access token that is bound to no key is an answer that misconfigures.
         if let httpStatus, (200...299).contains(httpStatus) {
-            return "\(edit("--accept-bearer")), if tokens without a key will do; else ask the server's administrator"
+            return "\(account.edit("--accept-bearer")), if tokens without a key will do; "
+                + "else ask the server's administrator"
         }
         // An answer, but not one of a token endpoint: this is not the server, or not its address.
-        guard httpStatus == nil else { return Hint(edit("--issuer", "URL")) }
-        return "\(edit("--issuer", "URL")), if the address is wrong; else correct this machine's clock, "
+        guard httpStatus == nil else { return Hint(account.edit("--issuer", "URL")) }
+        return "\(account.edit("--issuer", "URL")), if the address is wrong; else correct this machine's clock, "
             + "ca_file or proxy"
     }
 }
@@ -162,22 +167,21 @@ extension FailureDetail {
 
 extension Remedy {
     fileprivate func hint(for account: AccountName, then next: Command) -> Hint {
-        func edit(_ options: String...) -> Command { Command(words: ["account", "edit", account.text] + options) }
         return switch self {
-        case .noCredential: Hint(edit("--client-auth", "none"))
+        case .noCredential: Hint(account.edit("--client-auth", "none"))
         case .publicClientFlows:
             "switch on \"Allow public client flows\" in the app's Authentication page; or, if the app has a secret: "
-                + Hint(edit("--client-secret-file", "FILE"))
+                + Hint(account.edit("--client-secret-file", "FILE"))
         case .enabledApp: "ask an administrator of the organization to enable the app; then \(next)"
         case .originHeader:
             "register the redirect URI for the platform \"Mobile and desktop applications\"; or "
-                + Hint(edit("--provider-setting", "headers={Origin: http://localhost}"))
-        case .noOriginHeader: Hint(edit("--provider-setting", "headers={}"))
-        case .clientOrTenant: "\(edit("--client-id", "ID")), or \(edit("--tenant", "TENANT"))"
-        case .tenant: Hint(edit("--tenant", "TENANT"))
+                + Hint(account.edit("--provider-setting", "headers={Origin: http://localhost}"))
+        case .noOriginHeader: Hint(account.edit("--provider-setting", "headers={}"))
+        case .clientOrTenant: "\(account.edit("--client-id", "ID")), or \(account.edit("--tenant", "TENANT"))"
+        case .tenant: Hint(account.edit("--tenant", "TENANT"))
         case .permissions:
-            "add the API's permissions to the app's registration; or \(edit("--scope", "SCOPE"))"
-        case .credential: "\(edit("--client-secret-file", "FILE")), or --client-id ID"
+            "add the API's permissions to the app's registration; or \(account.edit("--scope", "SCOPE"))"
+        case .credential: "\(account.edit("--client-secret-file", "FILE")), or --client-id ID"
         case .administratorsConsent: "ask an administrator of the organization to approve the app; then \(next)"
         case .unlocking: "wait, or ask an administrator of the organization; then \(next)"
         case .enabledUser: "ask an administrator of the organization to enable the user; then \(next)"

@@ -106,16 +106,6 @@ extension WaitOutcome {
         .notNow(TemporarilyUnavailableError(account: snapshot.account.name.text, reason: reason), snapshot)
     }
 
-    /// Nothing can be sent for the account now.
-    init(_ obstacle: Scheduler.Obstacle, _ snapshot: AccountSnapshot) {
-        self =
-            switch obstacle {
-            case .trouble(let trouble): .storeFailed(trouble)
-            case .stopping: .stopping
-            case .offline: .offline(snapshot)
-            }
-    }
-
     /// The account's state; nil if it is unknown.
     var snapshot: AccountSnapshot? {
         switch self {

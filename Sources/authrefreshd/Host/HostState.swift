@@ -12,11 +12,9 @@ struct HostState {
     /// store.
     private static let skewsMax = 1_000
 
-    /// The watches on the machine.
-    private var watches: [any AnyObject] = [] {
-        didSet { sleepWatch = watches.lazy.compactMap { $0 as? SleepWatch }.first }
-    }
-    /// The watch that can delay a sleep; nil without a system bus.
+    // The watches on the machine; nil for what is not watched.
+    private var clockWatch: ClockWatch?
+    private var routeWatch: RouteWatch?
     private var sleepWatch: SleepWatch?
     private var suspendDrift = SuspendDrift()
     /// When logind announced a sleep; nil if the machine is not about to sleep.
@@ -32,17 +30,17 @@ struct HostState {
     private var clockSkews: [IssuerID: Duration?] = [:]
 
     /// Whether the system reports steps of the clock, new routes and resumes.
-    var watchesClock: Bool { watches.contains { $0 is ClockWatch } }
-    var watchesRoutes: Bool { watches.contains { $0 is RouteWatch } }
+    var watchesClock: Bool { clockWatch != nil }
+    var watchesRoutes: Bool { routeWatch != nil }
     var watchesSleep: Bool { sleepWatch != nil }
 
-    mutating func begin(_ watches: [any AnyObject], isOnline: Bool) {
-        self.watches = watches
-        self.isOnline = isOnline
+    mutating func begin(_ clock: ClockWatch?, _ routes: RouteWatch?, _ sleep: SleepWatch?) {
+        (clockWatch, routeWatch, sleepWatch) = (clock, routes, sleep)
+        if let routes { isOnline = routes.hadRouteAtStart }
     }
 
     mutating func end() {
-        watches = []
+        (clockWatch, routeWatch, sleepWatch) = (nil, nil, nil)
     }
 
     /// Records whether the machine has a route.
@@ -67,7 +65,7 @@ struct HostState {
 
     /// Records that logind reports no more sleeps.
     mutating func sleepWatchLost() {
-        watches.removeAll { $0 is SleepWatch }
+        sleepWatch = nil
         sleepIsOver()
     }
 

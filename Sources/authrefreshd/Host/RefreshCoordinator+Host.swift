@@ -9,9 +9,7 @@ internal import Systemd
 extension RefreshCoordinator {
     /// Begins to watch the machine. If a watch is not available, the log says so once, and the daemon runs without it.
     func watchMachine() {
-        let (clock, routes, sleep) = (watchClock(), watchRoutes(), watchSleep())
-        let watches: [(any AnyObject)?] = [clock, routes, sleep]
-        host.begin(watches.compactMap(\.self), isOnline: routes?.hadRouteAtStart ?? true)
+        host.begin(watchClock(), watchRoutes(), watchSleep())
     }
 
     private func watchClock() -> ClockWatch? {

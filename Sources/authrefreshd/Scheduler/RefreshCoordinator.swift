@@ -167,7 +167,10 @@ actor RefreshCoordinator {
     var trouble: StoreOutage? { storeKeeping.trouble }
 
     /// The client for a request of `account`.
-    func requestingClient(of account: Account, correlationID: String) -> RequestingClient {
+    func requestingClient(
+        of account: Account,
+        correlationID: String = RandomText.correlationID()
+    ) -> RequestingClient {
         RequestingClient(
             issuer: account.issuer,
             profile: settings.profile(for: account),
@@ -376,9 +379,10 @@ actor RefreshCoordinator {
         with roster: RosterChange? = nil,
         at now: Moment
     ) throws(StoreError) -> [AccountID: StoreError] {
-        let plan = try scheduler.plan(arrivals, for: &callers, &settings, conditions(at: now), at: now)
-        for (record, obstacle) in plan.held {
-            answerWaiters(of: record.account.id, with: WaitOutcome(obstacle, snapshot(of: record, at: now)))
+        let conditions = conditions(at: now)
+        let plan = try scheduler.plan(arrivals, for: &callers, &settings, conditions, at: now)
+        for record in plan.held {
+            answerWaiters(of: record.account.id, with: conditions.refusal(of: snapshot(of: record, at: now)))
         }
         let outcome: Scheduler.Outcome
         do throws(StoreError) {

@@ -26,19 +26,16 @@ final class Scheduler {
         var maySignOut: Bool { !isStopping && trouble == nil }
         var mayBegin: Bool { !isStopping && trouble == nil && timeToSleep == nil }
 
-        /// Why nothing can be sent for an account, so that callers need not wait; nil if something can be sent, now or
-        /// after a sleep.
-        func obstacle(to account: Account) -> Obstacle? {
-            if let trouble { return .trouble(trouble) }
-            if isStopping { return .stopping }
-            return isOnline || account.issuer.isLoopback ? nil : .offline
+        /// Whether something can be sent for an account, now or after a sleep, so that callers wait for it.
+        func allowWaiting(for account: Account) -> Bool {
+            trouble == nil && !isStopping && (isOnline || account.issuer.isLoopback)
         }
-    }
 
-    enum Obstacle {
-        case trouble(StoreOutage)
-        case stopping
-        case offline
+        /// The answer for callers of an account for which nothing can be sent.
+        func refusal(of snapshot: AccountSnapshot) -> WaitOutcome {
+            if let trouble { return .storeFailed(trouble) }
+            return isStopping ? .stopping : .offline(snapshot)
+        }
     }
 
     /// The arrivals of one turn.
@@ -56,7 +53,7 @@ final class Scheduler {
         /// Accounts that cannot be read.
         fileprivate(set) var damaged: [AccountID: DamagedAccount] = [:]
         /// Accounts whose request cannot be sent now. Their callers are told.
-        fileprivate(set) var held: [(record: Record, obstacle: Obstacle)] = []
+        fileprivate(set) var held: [Record] = []
     }
 
     /// The result of committing a plan.
@@ -360,8 +357,8 @@ final class Scheduler {
             let jitter = timebase.jitter()
             let decision = AccountTransition(on: arrival, as: event, of: record, &settings, at: now, jitter: jitter)
             if decision.sends, decision.event.waitsForGate {
-                if let obstacle = conditions.obstacle(to: record.account) {
-                    plan.held.append((record, obstacle))
+                guard conditions.allowWaiting(for: record.account) else {
+                    plan.held.append(record)
                     continue
                 }
                 let limits = settings.limits(for: record.account)

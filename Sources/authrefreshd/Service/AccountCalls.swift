@@ -30,7 +30,7 @@ extension RefreshCoordinator {
             account throws(VarlinkError) in
             var status = account.wireStatus
             status.accountId = account.id.description
-            let targets = try stored(records.targetRecords(of: account.id))
+            let targets = try stored(store.targets.records(of: account.id))
             status.tokenSets = targets.isEmpty ? nil : targets.map { TokenSetStatus($0, at: now) }
             if case .whole(let snapshot) = account {
                 let facts = snapshot.account.grantFacts

@@ -63,7 +63,7 @@ extension RefreshCoordinator {
     }
 
     private func held(by snapshot: AccountSnapshot) throws(VarlinkError) -> HeldIDToken? {
-        try stored(records.idToken(of: snapshot.account.id)).flatMap(HeldIDToken.init)
+        try stored(store.tokens.idToken(of: snapshot.account.id)).flatMap(HeldIDToken.init)
     }
 
     private func reply(

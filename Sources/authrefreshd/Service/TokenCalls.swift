@@ -250,7 +250,7 @@ extension RefreshCoordinator {
     /// Whether the account has room for the target. Targets count if they have a valid token, or callers who wait for
     /// one.
     private func hasRoom(for target: TokenTarget, of account: AccountID, at now: Moment) throws(StoreError) -> Bool {
-        let held = try records.targetRecords(of: account).filter { $0.times.remaining(at: now) > .zero }
+        let held = try store.targets.records(of: account).filter { $0.times.remaining(at: now) > .zero }
         return callers.targets(of: account).union(held.map(\.target) + [target]).count
             <= TokenTarget.maximum
     }

@@ -33,7 +33,14 @@ extension RefreshCoordinator {
 
     /// Begins a sign-in for `account`, which need not exist yet, or joins the current one.
     ///
-    /// - Parameter failure: the last failure with its client.
+    /// - Parameters:
+    ///   - source: the account whose settings the new one gets; nil if `account` exists.
+    ///   - failure: the last failure with its client.
+    ///   - stepUp: what is required beyond the account's grant; nil for nothing.
+    ///   - lacksRefreshToken: whether the previous sign-in brought no refresh token.
+    ///   - isFirst: whether nobody has signed in to `account` yet.
+    ///   - mayBeForgotten: whether only the server can say that it no longer accepts the client that it registered, and
+    ///     nothing is lost by another client.
     func beginSignIn(
         _ request: SignInRequest,
         for account: Account,
@@ -53,20 +60,24 @@ extension RefreshCoordinator {
             throw refusal(of: request.process, .signIns, crowding)
         }
         do throws(SignInFailure) {
-            let (number, effects) = try signIns.start(
+            let joined = try signIns.join(account.id, by: request, isStopping: isStopping, follower: follower)
+            if let joined { return joined }
+            var signIn = try RunningSignIn(
                 request,
                 of: account,
+                as: target,
                 by: settings.signIn(for: account),
                 policies: settings.profile(for: account)?.policies ?? SignInPolicies(),
                 stepUp: stepUp,
-                likeThatOf: source,
-                lacksRefreshToken: lacksRefreshToken,
+                at: now
+            )
+            signIn.lacksRefreshToken = lacksRefreshToken
+            signIn.profileSchemes = settings.profileSchemes(of: account)
+            let (number, effects) = signIns.begin(
+                signIn,
                 isFirst: isFirst,
                 isForgotten: account.registration.isForgotten(after: failure, at: now.wall),
                 mayBeForgotten: mayBeForgotten,
-                profileSchemes: settings.profileSchemes(of: account),
-                isStopping: isStopping,
-                at: now,
                 follower: follower
             )
             carryOut(effects, at: now)
@@ -91,7 +102,7 @@ extension RefreshCoordinator {
                 guard let message = signIns.publish(news, of: id, at: now) else { continue }
                 // Followers learn of a beginning before everybody else, and of a failure after.
                 message.tellFollowers()
-                announce(message, at: now)
+                announceIfKnown(message.announcement, of: message.account, at: now)
             case .lookUpClient(let id): lookUpClient(ofSignIn: id)
             case .replaceClient(let id): replaceClient(ofSignIn: id)
             case .prepare(let id):
@@ -133,16 +144,11 @@ extension RefreshCoordinator {
         guard let account = signIns.named(id)?.account.id else { return }
         let snapshot = (try? records.record(of: account)).map { self.snapshot(of: $0, at: now) }
         guard let message = signIns.finish(id, end, as: snapshot, at: now) else { return }
-        announce(message, at: now)
+        announceIfKnown(message.announcement, of: message.account, at: now)
         message.tellFollowers()
         // An expired client secret may be the reason why it brought no tokens.
         renewClientSecretIfDue(of: account)
         wake()
-    }
-
-    private func announce(_ message: SignIns.Message, at now: Moment) {
-        guard let announcement = message.announcement else { return }
-        announceIfKnown(announcement, of: message.account, at: now)
     }
 
     /// Asks the server whether it still has the client that it registered (RFC 7592 §2.1).
@@ -222,8 +228,8 @@ extension RefreshCoordinator {
         }
     }
 
-    private func announceIfKnown(_ announcement: Announcement, of account: AccountID, at now: Moment) {
-        guard let record = try? records.record(of: account) else { return }
+    private func announceIfKnown(_ announcement: Announcement?, of account: AccountID, at now: Moment) {
+        guard let announcement, let record = try? records.record(of: account) else { return }
         announce(announcement, of: record, at: now)
     }
 
@@ -232,8 +238,6 @@ extension RefreshCoordinator {
     /// Records what a resource server requires.
     func noteStepUp(_ stepUp: StepUp, of snapshot: AccountSnapshot) {
         let account = snapshot.account.id
-        if let announcement = stepUps.note(stepUp, of: account) {
-            announceIfKnown(announcement, of: account, at: snapshot.at)
-        }
+        announceIfKnown(stepUps.note(stepUp, of: account), of: account, at: snapshot.at)
     }
 }

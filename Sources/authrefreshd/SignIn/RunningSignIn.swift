@@ -63,7 +63,7 @@ struct RunningSignIn {
     /// The URI schemes that the provider's profile names.
     var profileSchemes: Set<String> = []
     /// Scopes in the request that only a resource server has demanded.
-    var demandedScopes: [String] = []
+    private(set) var demandedScopes: [String] = []
     /// Fields of the authorization response that are stored with the account.
     private let callbackFields: [String]
     /// The policy for resetting the password; nil if it is unknown.
@@ -97,25 +97,28 @@ struct RunningSignIn {
     /// Prepares a sign-in.
     ///
     /// - Parameters:
-    ///   - request: if it names no flow, the profile decides.
+    ///   - asked: if it names no flow, the profile decides.
     ///   - profile: how people sign in to `account`.
     ///   - policies: what the provider's profile says about policies.
-    ///   - source: the account whose settings the new one gets; nil if the account exists.
+    ///   - stepUp: what is required beyond the account's grant; nil for nothing.
     /// - Throws: `SignInFailure` if the client cannot be used for this.
     init(
-        _ request: SignInRequest,
-        asked: SignInRequest,
+        _ asked: SignInRequest,
         of account: Account,
+        as target: SignInTarget,
         by profile: SignInProfile,
-        policies: SignInPolicies = SignInPolicies(),
-        likeThatOf source: AccountName? = nil,
+        policies: SignInPolicies,
+        stepUp: StepUp?,
         at now: Moment
     ) throws(SignInFailure) {
+        var request = asked
+        // A sign-in with another policy brings no grant that could satisfy it.
+        if let stepUp, request.policy == nil { demandedScopes = request.satisfy(stepUp) }
         let flow = request.flow ?? RedirectChoice.flow(for: profile)
         if flow == .device { try request.checkForDevice() }
         redirect = flow == .device ? nil : try RedirectChoice(for: flow, profile)
         self.account = account
-        target = SignInTarget(account: account.name, source: source)
+        self.target = target
         self.request = request
         self.asked = asked
         callbackFields = profile.callbackFields
@@ -126,7 +129,7 @@ struct RunningSignIn {
             resetsPasswords: policies.passwordReset != nil,
             storedSubject: account.grantFacts.subject,
             storedName: account.grantFacts.person?.best,
-            mailbox: Self.mailbox(of: account, asked: request, isNew: source != nil),
+            mailbox: Self.mailbox(of: account, asked: request, isNew: target.source != nil),
             replacesSubject: request.replacesSubject,
             startedAt: now
         )

@@ -88,7 +88,7 @@ final class SignIns {
 
     // MARK: Callers
 
-    /// Ends the sign-in that `request` replaces. Call it before `start`.
+    /// Ends the sign-in that `request` replaces. Call it before `join`.
     func endReplaced(by request: SignInRequest, of account: AccountID, at now: Moment) -> [SignInEffect] {
         request.restarts ? tell(.cancelled(by: .superseded), to: account, at: now) : []
     }
@@ -101,70 +101,52 @@ final class SignIns {
         return shares.crowding(1, for: request.process)
     }
 
-    /// Begins a sign-in, or joins the current one.
+    /// Joins the current sign-in of an account.
+    ///
+    /// - Parameter follower: receives all reports from the beginning. The end is the last.
+    /// - Returns: the follower's number, for `forgetFollower`; nil if there is none, and one may begin.
+    /// - Throws: why it cannot be joined, or why none may begin.
+    func join(
+        _ account: AccountID,
+        by request: SignInRequest,
+        isStopping: Bool,
+        follower: @escaping RunningSignIn.Follower
+    ) throws(SignInFailure) -> Int? {
+        guard let signIn = running[account] else {
+            guard !isStopping else { throw SignInFailure(.unavailable, "the daemon is stopping") }
+            return nil
+        }
+        guard request.adds(nothingTo: signIn.asked) else {
+            throw SignInFailure(
+                .unavailable,
+                "a sign-in of this account with other options is under way",
+                hint: "\(signIn.target.command(with: "--restart")), with the options"
+            )
+        }
+        return follow(account) { follower($0.toldToOneWhoJoins) }
+    }
+
+    /// Begins a sign-in of an account that has none.
     ///
     /// - Parameters:
-    ///   - profile: how people sign in to `account`.
-    ///   - policies: what the provider's profile says about policies.
-    ///   - stepUp: what is required beyond the account's grant; nil for nothing.
-    ///   - source: the account whose settings the new one gets; nil if `account` exists.
-    ///   - lacksRefreshToken: whether the previous sign-in brought no refresh token.
-    ///   - isFirst: whether nobody has signed in to `account` yet.
-    ///   - isForgotten: whether the server no longer accepts the client that it registered for `account`.
+    ///   - isFirst: whether nobody has signed in to the account yet.
+    ///   - isForgotten: whether the server no longer accepts the client that it registered for the account.
     ///   - mayBeForgotten: whether only the server can say that, and nothing is lost by another client.
-    ///   - profileSchemes: the URI schemes that the provider's profile names.
     ///   - follower: receives all reports from the beginning. The end is the last.
     /// - Returns: the follower's number, for `forgetFollower`, and what the sign-in wants done.
-    /// - Throws: why nothing was begun.
-    func start(
-        _ request: SignInRequest,
-        of account: Account,
-        by profile: SignInProfile,
-        policies: SignInPolicies = SignInPolicies(),
-        stepUp: StepUp?,
-        likeThatOf source: AccountName? = nil,
-        lacksRefreshToken: Bool = false,
-        isFirst: Bool = false,
-        isForgotten: Bool = false,
-        mayBeForgotten: Bool = false,
-        profileSchemes: Set<String> = [],
-        isStopping: Bool,
-        at now: Moment,
+    func begin(
+        _ signIn: RunningSignIn,
+        isFirst: Bool,
+        isForgotten: Bool,
+        mayBeForgotten: Bool,
         follower: @escaping RunningSignIn.Follower
-    ) throws(SignInFailure) -> (follower: Int, effects: [SignInEffect]) {
-        if let signIn = running[account.id] {
-            guard request.adds(nothingTo: signIn.asked) else {
-                let target = SignInTarget(account: account.name, source: source)
-                throw SignInFailure(
-                    .unavailable,
-                    "a sign-in of this account with other options is under way",
-                    hint: "\(target.command(with: "--restart")), with the options"
-                )
-            }
-            return (follow(account.id) { follower($0.toldToOneWhoJoins) }, [])
-        }
-        guard !isStopping else { throw SignInFailure(.unavailable, "the daemon is stopping") }
-        let asked = request
-        var request = request
-        // A sign-in with another policy brings no grant that could satisfy it.
-        var demandedScopes: [String] = []
-        if let stepUp, request.policy == nil { demandedScopes = request.satisfy(stepUp) }
-        var signIn = try RunningSignIn(
-            request,
-            asked: asked,
-            of: account,
-            by: profile,
-            policies: policies,
-            likeThatOf: source,
-            at: now
-        )
-        signIn.lacksRefreshToken = lacksRefreshToken
+    ) -> (follower: Int, effects: [SignInEffect]) {
+        var signIn = signIn
+        let account = signIn.account
         // Nobody knows a path of our own before it is shown. A server that registers clients was told it.
         signIn.awaitsRegistration =
             isFirst && signIn.redirect?.issuerPath != nil && !account.registration.isSelfRegistered
             && !told.contains(account.id)
-        signIn.profileSchemes = profileSchemes
-        signIn.demandedScopes = demandedScopes
         running[account.id] = signIn
         let number = follow(account.id, follower)
         let wasForgotten = forgotten.remove(account.id) != nil

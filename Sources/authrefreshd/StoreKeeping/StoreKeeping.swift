@@ -1,5 +1,4 @@
 internal import AccountStorage
-internal import Foundation
 internal import Logging
 internal import OAuthClient
 internal import RefreshCore
@@ -126,21 +125,16 @@ final class StoreKeeping {
 
     /// The stored metadata of an authorization server; nil if there is none, or if it cannot be read.
     func metadata(at place: KeptMetadata.Place) -> KeptMetadata? {
-        guard let kept = try? store.serverMetadata.documents(of: place.issuer, caFile: place.caFile ?? "") else {
-            return nil
-        }
-        return KeptMetadata(documents: kept.documents.map { Array($0) }, fetchedAt: kept.fetchedAt)
+        (try? store.serverMetadata.documents(of: place.issuer, caFile: place.caFile ?? ""))
+            .map { KeptMetadata(documents: $0.documents, fetchedAt: $0.fetchedAt) }
     }
 
     /// Stores the metadata. Returns false if no account has its issuer.
     func keep(_ metadata: KeptMetadata, at place: KeptMetadata.Place) -> Bool {
         guard trouble == nil else { return true }
-        let kept = ServerMetadataTable.Documents(
-            documents: metadata.documents.map { Data($0) },
-            fetchedAt: metadata.fetchedAt
-        )
+        let (documents, time, caFile) = (metadata.documents, metadata.fetchedAt, place.caFile ?? "")
         // If this fails, the metadata is fetched again at the next start, or in a day.
-        return (try? store.serverMetadata.keep(kept, of: place.issuer, caFile: place.caFile ?? "")) ?? true
+        return (try? store.serverMetadata.keep(documents, fetchedAt: time, of: place.issuer, caFile: caFile)) ?? true
     }
 
     // MARK: Turns
@@ -341,25 +335,15 @@ extension StoreKeeping {
         do throws(StoreError) {
             // Otherwise the new key would be put beside another store, or into a folder that no store is in.
             try store.checkPlace()
+            let (keyring, present) = (keyring, store.rekeying.keyIdentifier)
+            let next = await BlockingCall.result { () throws(StoreKeyError) in try keyring.next(after: present) }
+            guard !isStopping else { return [] }
+            try store.rekeying.begin(to: next.mapError(StoreError.key).get().key)
         } catch {
             endRekeying(with: .failure(.store(error)))
             return []
         }
-        let (keyring, present) = (keyring, store.rekeying.keyIdentifier)
-        let next = await BlockingCall.result { () throws(StoreKeyError) in try keyring.next(after: present) }
-        guard !isStopping else { return [] }
-        switch next {
-        case .failure(let error): endRekeying(with: .failure(.store(.key(error))))
-        case .success(let new):
-            do throws(StoreError) {
-                try store.rekeying.begin(to: new.key)
-            } catch {
-                endRekeying(with: .failure(.store(error)))
-                return []
-            }
-            return reseal()
-        }
-        return []
+        return reseal()
     }
 
     /// Reseals one batch, and requests the next turn.
@@ -470,17 +454,9 @@ extension StoreKeeping {
 extension StoreError {
     /// Whether a part of the file is damaged, so that reading it fails now and later.
     fileprivate var isDamage: Bool {
-        switch self {
-        case .corrupt, .inputOutput: true
-        case .inUse, .missing, .notADatabase, .notAStore, .newerSchema, .olderSchema, .wrongKey, .gone, .replaced,
-            .readOnly, .diskFull, .fileLimit, .isLink,
-            .cannotOpen,
-            .notOurs,
-            .refused, .sealBroken, .damagedRow, .staleGeneration, .refreshTokenMissing, .noSuchAccount, .nameTaken,
-            .noSuchIssuer, .backupExists, .beingResealed, .backupDamaged, .key,
-            .notRestorable:
-            false
-        }
+        if case .corrupt = self { return true }
+        if case .inputOutput = self { return true }
+        return false
     }
 }
 

@@ -70,7 +70,7 @@ extension RefreshCoordinator {
         guard account.registration.serviceGrant == nil else {
             return TokenFileText(lack: "the account acts for itself, and an ID token is about a person who signed in")
         }
-        guard let token = try records.idToken(of: account.id), let claims = try? IDToken(stored: token) else {
+        guard let token = try store.tokens.idToken(of: account.id), let claims = try? IDToken(stored: token) else {
             return TokenFileText(lack: "there is no ID token: sign in with the scope 'openid'")
         }
         let rest = claims.expiresAt - (now.wall + (host.clockSkew(of: record.issuerID, in: store) ?? .zero))

@@ -169,7 +169,7 @@ extension CallbackAddress {
     /// contain none.
     static func url(brought text: String) -> String {
         let bytes = text.utf8.filter { !($0 == 0x20 || (0x09...0x0D).contains($0)) }
-        return encoded(DesktopAddress.unwrapped(bytes), keeping: { _ in true })
+        return encoded(AuthorizationResponse.unwrapped(bytes), keeping: { _ in true })
     }
 
     /// Percent-encodes everything that is not visible ASCII (RFC 3986 §2.1).

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import RefreshCore
 import Testing
@@ -18,43 +17,47 @@ struct ServerMetadataTests {
         _ = try store.add(Sample.account("a"))
     }
 
-    private func documents(_ texts: String..., day: Int64) -> ServerMetadataTable.Documents {
-        ServerMetadataTable.Documents(
-            documents: texts.map { Data($0.utf8) },
-            fetchedAt: Sample.start + .seconds(day * 86_400)
-        )
+    private func keep(_ texts: String..., at time: Duration, caFile: String = "", in store: AccountStore) throws {
+        let documents = texts.map { Array($0.utf8) }
+        try store.serverMetadata.keep(documents, fetchedAt: Sample.start + time, of: issuer, caFile: caFile)
+    }
+
+    /// Whether exactly these documents are stored, with this age.
+    private func holds(
+        _ texts: String...,
+        at time: Duration,
+        caFile: String = "",
+        in store: AccountStore
+    ) throws -> Bool {
+        let kept = try store.serverMetadata.documents(of: issuer, caFile: caFile)
+        return kept?.documents == texts.map { Array($0.utf8) } && kept?.fetchedAt == Sample.start + time
     }
 
     @Test func `documents are stored with their age, separately for each CA file`() throws {
-        let plain = documents("{}", "{ }", day: 0)
-        let private1 = documents("{  }", day: 1)
-        try store.serverMetadata.keep(plain, of: issuer, caFile: "")
-        try store.serverMetadata.keep(private1, of: issuer, caFile: "/ca.pem")
+        let day = Duration.seconds(86_400)
+        try keep("{}", "{ }", at: .zero, in: store)
+        try keep("{  }", at: day, caFile: "/ca.pem", in: store)
         #expect(try store.serverMetadata.documents(of: issuer, caFile: "/other.pem") == nil)
         try store.close()
         let again = try folder.open()
-        #expect(try again.serverMetadata.documents(of: issuer, caFile: "") == plain)
-        #expect(try again.serverMetadata.documents(of: issuer, caFile: "/ca.pem") == private1)
-        let newer = documents("{}", "{ }", day: 3)
-        try again.serverMetadata.keep(newer, of: issuer, caFile: "")
-        #expect(try again.serverMetadata.documents(of: issuer, caFile: "") == newer)
+        #expect(try holds("{}", "{ }", at: .zero, in: again))
+        #expect(try holds("{  }", at: day, caFile: "/ca.pem", in: again))
+        try keep("{}", "{ }", at: day * 3, in: again)
+        #expect(try holds("{}", "{ }", at: day * 3, in: again))
     }
 
     @Test func `unchanged documents are not written again within a day`() throws {
-        try store.serverMetadata.keep(documents("{}", day: 0), of: issuer, caFile: "")
+        try keep("{}", at: .zero, in: store)
         let changes = try store.inDatabase { $0.totalChangesCount }
-        let later = ServerMetadataTable.Documents(
-            documents: [Data("{}".utf8)],
-            fetchedAt: Sample.start + .seconds(3600)
-        )
-        try store.serverMetadata.keep(later, of: issuer, caFile: "")
+        try keep("{}", at: .seconds(3600), in: store)
         #expect(try store.inDatabase { $0.totalChangesCount } == changes)
     }
 
     @Test func `documents are stored only for issuers with accounts, up to a limit`() throws {
-        try store.serverMetadata.keep(documents("{}", day: 0), of: Issuer(url: "https://stranger.example"), caFile: "")
+        let stranger = try Issuer(url: "https://stranger.example")
+        try store.serverMetadata.keep([Array("{}".utf8)], fetchedAt: Sample.start, of: stranger, caFile: "")
         for number in 0..<ServerMetadataTable.limit + 5 {
-            try store.serverMetadata.keep(documents("{}", day: Int64(number)), of: issuer, caFile: "/\(number)")
+            try keep("{}", at: .seconds(number * 86_400), caFile: "/\(number)", in: store)
         }
         let count = try store.inDatabase { try Int.fetchOne($0, sql: "SELECT count(*) FROM server_metadata") }
         #expect(count == ServerMetadataTable.limit)

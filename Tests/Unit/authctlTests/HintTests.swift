@@ -69,14 +69,16 @@ import Testing
         let sources = (files?.allObjects ?? []).compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
         return try sources.flatMap { file in
             try String(contentsOf: file, encoding: .utf8)
-                .matches(of: /\bCommand\(("(?:[^()]|\([^()]*\))*)\)/)
+                .matches(of: /\b(Command\(|edit\((?="--))("(?:[^()]|\([^()]*\))*)\)/)
                 .map { found in
-                    let words = found.1.split(separator: ",").map { argument in
+                    let words = found.2.split(separator: ",").map { argument in
                         let argument = argument.trimmingCharacters(in: .whitespacesAndNewlines)
                         return argument.hasPrefix("\"")
                             ? argument.trimmingCharacters(in: ["\""]) : placeholder(argument)
                     }
-                    return (file.lastPathComponent, words)
+                    // The daemon's way to name the command that changes an account.
+                    let isEdit = found.1.hasPrefix("edit")
+                    return (file.lastPathComponent, isEdit ? ["account", "edit", "work"] + words : words)
                 }
         }
     }

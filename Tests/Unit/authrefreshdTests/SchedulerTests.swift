@@ -147,12 +147,14 @@ struct SchedulerTests {
         let asked = [QueuedEvent(account: id, event: .demand(.tokenNeeded))]
         let full = StoreOutage(error: .diskFull(path: "/"), since: now)
         for (conditions, expected) in [
-            (Scheduler.Conditions(trouble: full), "trouble"), (Scheduler.Conditions(isStopping: true), "stopping"),
-            (Scheduler.Conditions(isOnline: false), "offline"),
+            (Scheduler.Conditions(trouble: full), "storeFailed"), (Scheduler.Conditions(isStopping: true), "stopping"),
+            (Scheduler.Conditions(isOnline: false), "notNow"),
         ] {
             let plan = try plan(asked, for: &callers, conditions)
             #expect(plan.decisions.isEmpty && plan.held.count == 1)
-            #expect(plan.held.first.map { "\($0.obstacle)".hasPrefix(expected) } == true)
+            let held = try #require(plan.held.first)
+            let snapshot = AccountSnapshot(account: held.account, state: held.state, at: now)
+            #expect("\(conditions.refusal(of: snapshot))".hasPrefix(expected))
         }
         let asleep = Scheduler.Conditions(timeToSleep: .seconds(3))
         let sleeping = try plan(try turn(for: &callers, asleep), for: &callers, asleep)

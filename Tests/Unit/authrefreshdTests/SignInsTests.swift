@@ -75,18 +75,42 @@ struct SignInsTests {
         _ request: SignInRequest = SignInRequest(),
         in room: SignIns,
         _ number: Int64 = 7,
+        of known: Account? = nil,
+        by profile: SignInProfile? = nil,
         stepUp: StepUp? = nil,
+        isFirst: Bool = false,
+        isForgotten: Bool = false,
+        mayBeForgotten: Bool = false,
         isStopping: Bool = false,
         follower: @escaping RunningSignIn.Follower = { _ in }
     ) throws -> (follower: Int, effects: [SignInEffect]) {
-        try room.start(
-            request,
-            of: account(number),
-            by: profile,
-            stepUp: stepUp,
-            isStopping: isStopping,
-            at: at(0),
+        let account = try known ?? account(number)
+        if let joined = try room.join(account.id, by: request, isStopping: isStopping, follower: follower) {
+            return (joined, [])
+        }
+        return room.begin(
+            try signIn(request, of: account, by: profile ?? self.profile, stepUp: stepUp),
+            isFirst: isFirst,
+            isForgotten: isForgotten,
+            mayBeForgotten: mayBeForgotten,
             follower: follower
+        )
+    }
+
+    private func signIn(
+        _ request: SignInRequest,
+        of account: Account,
+        by profile: SignInProfile,
+        stepUp: StepUp? = nil
+    ) throws -> RunningSignIn {
+        try RunningSignIn(
+            request,
+            of: account,
+            as: SignInTarget(account: account.name),
+            by: profile,
+            policies: SignInPolicies(),
+            stepUp: stepUp,
+            at: at(0)
         )
     }
 
@@ -139,7 +163,7 @@ struct SignInsTests {
         let kept = { (subject: String, replaces: Bool) throws -> [String: String] in
             var request = SignInRequest()
             request.replacesSubject = replaces
-            let signIn = try RunningSignIn(request, asked: request, of: account, by: profile, at: at(0))
+            let signIn = try signIn(request, of: account, by: profile)
             let tokens = TokenResponse(
                 accessToken: AccessToken(Secret("a")),
                 issuance: Issuance(lifetime: .seconds(3600))
@@ -220,15 +244,7 @@ struct SignInsTests {
             var account = try account()
             account.registration.wasSelfRegistered = true
             let begin = { (account: Account, isForgotten: Bool) in
-                try room.start(
-                    SignInRequest(),
-                    of: account,
-                    by: profile,
-                    stepUp: nil,
-                    isForgotten: isForgotten,
-                    isStopping: false,
-                    at: at(0)
-                ) { _ in }.effects
+                try start(in: room, of: account, isForgotten: isForgotten).effects
             }
             #expect(words(try begin(account, true)) == ["replace client"])
             let id = try #require(room[account.id]?.id)
@@ -259,15 +275,7 @@ struct SignInsTests {
     @Test func `a client that only the server knows about is looked up before the person is sent there`() async throws {
         try await withRoom { room in
             let begin = { (account: Account) in
-                try room.start(
-                    SignInRequest(),
-                    of: account,
-                    by: profile,
-                    stepUp: nil,
-                    mayBeForgotten: true,
-                    isStopping: false,
-                    at: at(0)
-                ) { _ in }.effects
+                try start(in: room, of: account, mayBeForgotten: true).effects
             }
             let (gone, there) = (try account(7), try account(8))
             #expect(words(try begin(gone)) == ["look up client"])
@@ -290,15 +298,7 @@ struct SignInsTests {
             var own = SignInProfile()
             own.redirectURI = "http://127.0.0.1/callback/4b246bc1a12459de"
             let started = { (account: Account, isFirst: Bool) async throws -> StartSignIn.Reply in
-                _ = try room.start(
-                    SignInRequest(),
-                    of: account,
-                    by: own,
-                    stepUp: nil,
-                    isFirst: isFirst,
-                    isStopping: false,
-                    at: at(0)
-                ) { _ in }
+                _ = try start(in: room, of: account, by: own, isFirst: isFirst)
                 let id = try #require(room[account.id]?.id)
                 carryOut(await room.prepare(id, as: try asking()) { _, _ in }, in: room)
                 let reply = try #require(room.named(id)?.news.first)

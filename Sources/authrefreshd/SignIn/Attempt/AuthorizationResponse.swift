@@ -267,7 +267,7 @@ extension AuthorizationResponse {
     ///
     /// - Throws: why it cannot be one of these.
     init(pasted text: String) throws(SignInFailure) {
-        let bytes = DesktopAddress.unwrapped(text.utf8.filter { !($0 == 0x20 || (0x09...0x0d).contains($0)) })
+        let bytes = Self.unwrapped(text.utf8.filter { !($0 == 0x20 || (0x09...0x0d).contains($0)) })
         guard !bytes.isEmpty else { throw SignInFailure(.refused, "it is empty") }
         guard bytes.count <= Self.bytesMax else { throw .tooLong }
         let parts = bytes.split(separator: UInt8(ascii: "#"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -305,13 +305,10 @@ extension AuthorizationResponse {
     private static func hasName(_ text: ArraySlice<UInt8>) -> Bool {
         ["code=", "error=", "state="].contains { text.starts(with: $0.utf8) }
     }
-}
 
-/// The address of the user's own redirect page, in the form in which the page passes it to the desktop, and the desktop
-/// to `authctl callback`: `io.authrefresh:https://me.example.org/back/?code=…`. Browsers never pass an https address on
-/// by themselves.
-enum DesktopAddress {
-    /// Our own scheme, before the whole address.
+    /// Our own scheme, before the whole address of the user's own redirect page. The page passes it to the desktop in this
+    /// form, and the desktop to `authctl callback`: `io.authrefresh:https://me.example.org/back/?code=…`. Browsers never
+    /// pass an https address on by themselves.
     private static let scheme = Array("io.authrefresh:".utf8)
 
     /// The page's own address. Text without our scheme stays as it is.

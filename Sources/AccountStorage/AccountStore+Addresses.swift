@@ -3,7 +3,7 @@ package import RefreshCore
 
 /// The addresses that accounts have for tools. Triggers maintain the table, and an index finds one account among a
 /// million.
-enum AddressTable {
+extension Schema {
     private static let settings = "CASE WHEN json_valid(new.settings) THEN new.settings END"
 
     private static let fill = """
@@ -13,7 +13,7 @@ enum AddressTable {
         """
 
     /// The table and its triggers. Earlier versions have no addresses.
-    static let schema = """
+    static let addresses = """
         CREATE TABLE account_url (
             url TEXT NOT NULL,                     -- of a ServiceAddress, without a slash at its end
             account_id INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
@@ -33,10 +33,10 @@ enum AddressTable {
         """
 
     /// Finds a user name among all the accounts that name one address: one service may have a million users.
-    static let users = "CREATE INDEX account_url_user ON account_url (url, username, account_id)"
+    static let addressesByUser = "CREATE INDEX account_url_user ON account_url (url, username, account_id)"
 
     /// The same for user names in any case: `Jane` and `jane` are one user at GitHub, GitLab and most other hosts.
-    static let usersInAnyCase = """
+    static let addressesByUserInAnyCase = """
         DROP INDEX account_url_user;
         CREATE INDEX account_url_user ON account_url (url, username COLLATE NOCASE, account_id)
         """
