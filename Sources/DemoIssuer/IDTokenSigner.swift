@@ -35,7 +35,7 @@ struct IDTokenSigner: Sendable {
     }
 
     /// The claims of one of our tokens, even if it has expired; nil if the token is not ours.
-    func claims(of token: String) -> JSONText? {
+    func claims(of token: String) -> JSONValue? {
         guard let token = SignedToken(token),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature),
             key.publicKey.isValidSignature(signature, for: token.signed)

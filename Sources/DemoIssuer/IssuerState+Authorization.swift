@@ -186,7 +186,7 @@ extension IssuerState {
 
     /// The types in an array of objects; nil if it is not such an array, or if an object has no type.
     private static func detailTypes(in text: String) -> [String]? {
-        guard let details = (try? JSONText(text))?.elements else { return nil }
+        guard let details = JSONValue(text)?.elements else { return nil }
         let types = details.compactMap { $0["type"]?.string }
         return types.count == details.count ? types : nil
     }

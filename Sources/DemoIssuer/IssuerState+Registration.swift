@@ -75,7 +75,7 @@ extension IssuerState {
         ]
         let body = admission.request.body
         guard let said = try? decoder.decode(ClientMetadata.self, from: Data(body)), said == client.registeredMetadata,
-            let members = try? JSONText(body[...]), members["client_id"]?.string == client.id,
+            let members = JSONValue(body[...]), members["client_id"]?.string == client.id,
             serversOwn.allSatisfy({ members[$0] == nil })
         else {
             return refuse(admission, "invalid_client_metadata", "it is not what was read here", at: now)
@@ -108,8 +108,8 @@ extension IssuerState {
         // RFC 7591 §3.2.1: the client's metadata, and what the server assigned.
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
-        let metadata = (try? encoder.encode(client.registeredMetadata)).flatMap { try? JSONText(Array($0)[...]) }
-        let said = (metadata?.members ?? []).map { (name: $0.name, value: Optional($0.value.text)) }
+        let metadata = (try? encoder.encode(client.registeredMetadata)).flatMap { JSONValue(Array($0)[...]) }
+        let said = (metadata?.members ?? []).map { (name: $0.key, value: Optional($0.value.text)) }
         return .json(
             said + [
                 ("client_id", JSONText.quote(client.id)),

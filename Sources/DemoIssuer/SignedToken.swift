@@ -6,7 +6,7 @@ internal import TextEncodings
 /// A signed token (RFC 7515 §3.1) as somebody shows it, with nothing verified.
 struct SignedToken {
     let algorithm: String?
-    let claims: JSONText
+    let claims: JSONValue
     /// What the signature is about.
     let signed: [UInt8]
     let signature: Data
@@ -15,8 +15,8 @@ struct SignedToken {
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let head = Self.bytes(parts[0]), let body = Self.bytes(parts[1]),
-            let signature = Self.bytes(parts[2]), let header = try? JSONText(Array(head)[...]),
-            let claims = try? JSONText(Array(body)[...])
+            let signature = Self.bytes(parts[2]), let header = JSONValue(Array(head)[...]),
+            let claims = JSONValue(Array(body)[...])
         else { return nil }
         algorithm = header["alg"]?.string
         self.claims = claims
@@ -40,7 +40,7 @@ extension SignedToken {
     /// - Parameters:
     ///   - key: a public key in PEM, RSA or P-256.
     ///   - audiences: the issuer identifier and the token endpoint.
-    func claims(signedBy key: String, for audiences: Set<String>, at now: Duration) -> JSONText? {
+    func claims(signedBy key: String, for audiences: Set<String>, at now: Duration) -> JSONValue? {
         let seconds = Int64(now.wholeSeconds)
         guard isSigned(by: key), let end = claims["exp"]?.integer, end > seconds,
             end <= seconds + Self.longestLifetime + 60, (claims["iat"]?.integer ?? seconds) <= seconds + 60,

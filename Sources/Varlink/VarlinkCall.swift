@@ -35,10 +35,8 @@ package struct VarlinkCall: Sendable {
     }
 
     private static let noParameters: JSONValue = {
-        guard let empty = try? JSONDocument(Array("{}".utf8), nestingMax: 1, valuesMax: 1) else {
-            preconditionFailure("the empty object is JSON")
-        }
-        return empty.root
+        guard let empty = JSONValue("{}") else { preconditionFailure("the empty object is JSON") }
+        return empty
     }()
 }
 
@@ -47,23 +45,23 @@ extension VarlinkCall {
     ///
     /// Unknown members of the envelope are ignored, so that the protocol can grow.
     init?(message: [UInt8], limits: ServerLimits) {
-        guard let document = try? JSONDocument(message, nestingMax: limits.nestingMax, valuesMax: limits.valuesMax),
-            document.root.isObject
+        guard let envelope = JSONValue(message[...], nestingMax: limits.nestingMax, valuesMax: limits.valuesMax),
+            envelope.isObject
         else { return nil }
         var method: String?
         var parameters: JSONValue?
         var (seen, flags): (Members, Members) = ([], [])
-        for (key, value) in document.root.fields {
+        for (key, value) in envelope.fields {
             // A name that is not valid text makes the call invalid, even if its value is null.
-            guard key.isText else { return nil }
-            let member = Members(key)
+            guard let name = key.string else { return nil }
+            let member = Members(name)
             guard !member.isEmpty else { continue }
             // Readers differ in which of two equal names they use, so the call is invalid. A null counts as well.
             guard seen.insert(member).inserted else { return nil }
             guard !value.isNull else { continue }
             if member == .method {
-                guard let name = value.string else { return nil }
-                method = name
+                method = value.string
+                guard method != nil else { return nil }
             } else if member == .parameters {
                 guard value.isObject else { return nil }
                 parameters = value
@@ -94,19 +92,14 @@ private struct Members: OptionSet {
 
 extension Members {
     /// The member with this name; empty if it is unknown.
-    init(_ key: JSONValue) {
-        if key.spells("method") {
-            self = .method
-        } else if key.spells("parameters") {
-            self = .parameters
-        } else if key.spells("more") {
-            self = .more
-        } else if key.spells("oneway") {
-            self = .oneway
-        } else if key.spells("upgrade") {
-            self = .upgrade
-        } else {
-            self = []
+    init(_ name: String) {
+        switch name {
+        case "method": self = .method
+        case "parameters": self = .parameters
+        case "more": self = .more
+        case "oneway": self = .oneway
+        case "upgrade": self = .upgrade
+        default: self = []
         }
     }
 }

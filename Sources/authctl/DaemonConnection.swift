@@ -93,7 +93,7 @@ struct DaemonConnection: ~Copyable {
         json: String,
         patience: Int32,
         waitingFor awaited: Awaited? = nil
-    ) throws(Report) -> JSONText {
+    ) throws(Report) -> JSONValue {
         let reply = try reply(to: method, json: json, patience: patience, waitingFor: awaited)
         if let refusal = reply.refusal { throw refusal.report }
         return reply.parameters

@@ -21,7 +21,7 @@ struct SettingsText {
         origin = file == "-" ? "standard input" : file
         let text = try SourceText.read(try bytes(of: file), origin: origin, expected: "YAML or JSON")
         // YAML has other escapes than JSON.
-        guard (try? JSONText(text)) == nil else {
+        guard JSONValue(text) == nil else {
             json = text
             return
         }

@@ -65,7 +65,7 @@ extension VarlinkConnection.Reply {
     /// - Throws: `unreadableReply`.
     package func answer<Reply: Decodable>() throws(VarlinkClientError) -> Result<Reply, ErrorReply> {
         if let refusal { return .failure(refusal) }
-        guard let reply = WireText.decode(Reply.self, from: parameters.bytes) else { throw .unreadableReply }
+        guard let reply = WireText.decode(Reply.self, from: parameters.whole) else { throw .unreadableReply }
         return .success(reply)
     }
 }

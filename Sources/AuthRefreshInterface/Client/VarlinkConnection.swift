@@ -6,9 +6,9 @@ package import TextEncodings
 /// It makes one call at a time, uses no threads, and needs five system calls for a connection with one call.
 package struct VarlinkConnection: ~Copyable {
     /// A reply of the service.
-    package struct Reply: Equatable, Sendable {
+    package struct Reply: Sendable {
         /// An object: the reply's parameters, or the error's.
-        package let parameters: JSONText
+        package let parameters: JSONValue
         /// The full name of the error; nil for success.
         package let error: String?
         /// Whether more replies to the same call follow.
@@ -181,14 +181,14 @@ package struct VarlinkConnection: ~Copyable {
     }
 
     static func parse(_ message: ArraySlice<UInt8>) throws(VarlinkClientError) -> Reply {
-        guard let reply = try? JSONText(message), reply.isObject else { throw .malformedReply }
+        guard let reply = JSONValue(message), reply.isObject else { throw .malformedReply }
         var error: String?
         if let name = reply["error"], !name.isNull {
             error = name.string
             guard error != nil else { throw .malformedReply }
         }
         var parameters = reply["parameters"]
-        if parameters?.isNull ?? true { parameters = try? JSONText("{}") }
+        if parameters?.isNull ?? true { parameters = JSONValue("{}") }
         guard let parameters, parameters.isObject else { throw .malformedReply }
         return Reply(parameters: parameters, error: error, continues: reply["continues"]?.bool ?? false)
     }

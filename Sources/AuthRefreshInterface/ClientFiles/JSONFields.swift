@@ -7,15 +7,10 @@ package struct JSONFields: Sendable {
 
     /// Parses an object, which a byte order mark may precede; nil if the bytes are something else.
     package init?(_ bytes: [UInt8]) {
-        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
-        guard
-            let document = try? JSONDocument(
-                text,
-                nestingMax: ImportLimit.jsonNestingMax,
-                valuesMax: ImportLimit.jsonValuesMax
-            )
-        else { return nil }
-        self.init(document.root)
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        let value = JSONValue(text, nestingMax: ImportLimit.jsonNestingMax, valuesMax: ImportLimit.jsonValuesMax)
+        guard let value else { return nil }
+        self.init(value)
     }
 
     private init?(_ value: JSONValue) {

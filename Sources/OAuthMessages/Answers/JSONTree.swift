@@ -3,7 +3,7 @@ package import TextEncodings
 
 /// Any JSON value, for answers whose fields may have more than one type.
 ///
-/// It owns what it holds, so that it can be made, compared and written. `TextEncodings.JSONValue` is a view of a text that
+/// It owns what it holds, so that it can be made, compared and written. `JSONValue` is a view of a text that
 /// was read.
 package enum JSONTree: Equatable, Sendable {
     case null
@@ -24,7 +24,7 @@ package enum JSONTree: Equatable, Sendable {
 
     /// The JSON object with which a server's answer begins; nil if it does not begin with a whole one.
     ///
-    /// Everything that can be read is accepted (`JSONDocument.Reading.lenient`), because a refused answer may contain
+    /// Everything that can be read is accepted (`JSONValue.Reading.lenient`), because a refused answer may contain
     /// the only valid refresh token. Text before the object is not skipped: it may be a page, of a captive portal for
     /// example, and the objects in its scripts are no answer.
     ///
@@ -34,15 +34,15 @@ package enum JSONTree: Equatable, Sendable {
         object(in: bytes, .lenient)
     }
 
-    private static func object(in bytes: [UInt8], _ reading: JSONDocument.Reading) -> [String: JSONTree]? {
-        let document = try? JSONDocument(bytes, nestingMax: depthLimit, valuesMax: .max, reading: reading)
-        guard let document, case .object(let fields)? = JSONTree(document.root) else { return nil }
+    private static func object(in bytes: [UInt8], _ reading: JSONValue.Reading) -> [String: JSONTree]? {
+        let value = JSONValue(bytes[...], nestingMax: depthLimit, reading: reading)
+        guard let value, case .object(let fields)? = JSONTree(value, reading) else { return nil }
         return fields
     }
 
     /// Nil if a string in it is not valid text. A number beyond the range of a double becomes null. If a name occurs
     /// twice, its last value other than null is kept, as most parsers keep the last.
-    package init?(_ value: TextEncodings.JSONValue) {
+    package init?(_ value: JSONValue, _ reading: JSONValue.Reading = .strict) {
         if value.isNull {
             self = .null
         } else if let flag = value.bool {
@@ -53,19 +53,19 @@ package enum JSONTree: Equatable, Sendable {
             var list: [JSONTree] = []
             list.reserveCapacity(elements.count)
             for element in elements {
-                guard let element = JSONTree(element) else { return nil }
+                guard let element = JSONTree(element, reading) else { return nil }
                 list.append(element)
             }
             self = .array(list)
         } else if value.isObject {
             var fields: [String: JSONTree] = [:]
             for (key, value) in value.fields {
-                guard let name = key.string, let value = JSONTree(value) else { return nil }
+                guard let name = key.string(reading), let value = JSONTree(value, reading) else { return nil }
                 if value != .null || fields[name] == nil { fields[name] = value }
             }
             self = .object(fields)
         } else {
-            guard let text = value.string else { return nil }
+            guard let text = value.string(reading) else { return nil }
             self = .string(text)
         }
     }

@@ -73,8 +73,8 @@ struct JSONObject: Sendable {
     /// - Throws: `malformed` if `bytes` are not exactly one object of UTF-8 text; `duplicateMember`.
     init(_ bytes: [UInt8]) throws(JOSEError) {
         guard String(validating: bytes, as: UTF8.self) != nil,
-            let document = try? JSONDocument(bytes, nestingMax: Self.nestingMax, valuesMax: Self.valuesMax),
-            let members = try Self.checked(document.root)
+            let document = JSONValue(bytes[...], nestingMax: Self.nestingMax, valuesMax: Self.valuesMax),
+            let members = try Self.checked(document)
         else { throw .malformed }
         self.members = members
     }

@@ -24,9 +24,9 @@ package struct ProtectedResource: Hashable, Sendable {
     /// It is read strictly. With a repeated name, another program would see another resource in the same document.
     package init?(_ bytes: ArraySlice<UInt8>) {
         guard bytes.count <= Self.resourceBytesMax,
-            let document = try? JSONDocument(Array(bytes), nestingMax: JSONTree.depthLimit, valuesMax: .max),
-            let names = document.root.members?.map(\.key), Set(names).count == names.count,
-            let fields = JSONTree(document.root)?.fields,
+            let document = JSONValue(bytes, nestingMax: JSONTree.depthLimit),
+            let names = document.members?.map(\.key), Set(names).count == names.count,
+            let fields = JSONTree(document)?.fields,
             let identifier = fields["resource"]?.text.flatMap(Endpoint.init),
             identifier.url.utf8.count <= Self.identifierMax
         else { return nil }

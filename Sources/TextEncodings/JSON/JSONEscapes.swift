@@ -1,17 +1,9 @@
 /// The escapes of a JSON string (RFC 8259 §7).
 enum JSONEscapes {
-    /// Like `decode`, for bytes that rarely have escapes.
-    static func text(of raw: ArraySlice<UInt8>) -> String? {
-        guard !raw.contains(UInt8(ascii: "\\")) else { return decode(raw) }
-        // The usual case. Checking other text makes the Swift runtime build types (measured: 60 µs, once).
-        guard raw.contains(where: { $0 >= 0x80 }) else { return String(decoding: raw, as: UTF8.self) }
-        return String(validating: raw, as: UTF8.self)
-    }
-
     /// The text of `raw`, the bytes between two quotes.
     ///
     /// In a strict reading it is nil for an unknown escape, half a surrogate pair, or bytes that are not UTF-8.
-    static func decode(_ raw: ArraySlice<UInt8>, _ reading: JSONDocument.Reading = .strict) -> String? {
+    static func decode(_ raw: ArraySlice<UInt8>, _ reading: JSONValue.Reading) -> String? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(raw.count)
         var rest = raw
@@ -50,7 +42,7 @@ enum JSONEscapes {
     /// four digits are missing, and in a strict reading for half a surrogate pair.
     private static func scalar(
         in rest: inout ArraySlice<UInt8>,
-        _ reading: JSONDocument.Reading
+        _ reading: JSONValue.Reading
     ) -> Unicode.Scalar? {
         guard let first = unit(in: &rest) else { return nil }
         if let scalar = Unicode.Scalar(first) { return scalar }

@@ -1,209 +1,153 @@
-/// The error for a text that is not JSON, is nested too deeply or has too many values.
-package struct JSONSyntaxError: Error, Equatable {
-    /// The offset of the first invalid byte.
-    package let offset: Int
-}
-
 /// Scans a JSON text (RFC 8259) and finds where values begin and end. All our readers use this grammar.
 ///
-/// `JSONText` looks for a part of a reply when it is asked for, and builds nothing. `JSONDocument` builds an index of
-/// all values during the scan.
+/// Each step moves over what it names, and returns false or nil if something else stands there. Escapes are checked only
+/// when a string is read, because others' documents may contain unknown ones.
 struct JSONScanner {
-    /// Deep enough for every reply we know of, and shallow enough for every stack.
-    static let nestingMax = 64
-
     private let bytes: ArraySlice<UInt8>
     private let nestingMax: Int
-    /// The most values in the index; nil if no index is built.
-    private let valuesMax: Int?
-    private let reading: JSONDocument.Reading
+    private var valuesLeft: Int
+    private let reading: JSONValue.Reading
     private var position: Int
-    private(set) var nodes: [JSONDocument.Node] = []
 
-    /// Scans without an index. Unknown escapes are errors.
-    init(_ bytes: ArraySlice<UInt8>) {
+    init(_ bytes: ArraySlice<UInt8>, nestingMax: Int, valuesMax: Int, reading: JSONValue.Reading) {
         self.bytes = bytes
-        nestingMax = Self.nestingMax
-        valuesMax = nil
-        reading = .strict
+        self.nestingMax = nestingMax
+        self.valuesLeft = valuesMax
+        self.reading = reading
         position = bytes.startIndex
     }
 
-    /// Scans and builds an index. Escapes are checked only when a string is read, because others' documents may contain
-    /// unknown ones.
-    init(_ bytes: [UInt8], nestingMax: Int, valuesMax: Int, reading: JSONDocument.Reading) {
-        self.bytes = bytes[...]
-        self.nestingMax = nestingMax
-        self.valuesMax = valuesMax
-        self.reading = reading
-        position = 0
-        // A small call has about one value per eight bytes, so one allocation is enough.
-        nodes.reserveCapacity(min(bytes.count / 8 + 2, valuesMax))
+    /// Scans inside a value that was checked, in whichever reading: what is valid in a strict one ends at the same bytes in
+    /// a lenient one.
+    init(checked value: ArraySlice<UInt8>) {
+        self.init(value, nestingMax: .max, valuesMax: .max, reading: .lenient)
     }
 
-    /// Whether only white space is left.
-    var isAtEnd: Bool {
-        mutating get {
-            skipWhiteSpace()
-            return position == bytes.endIndex
-        }
+    /// The single value that the text must contain. In a lenient reading, anything may follow it.
+    mutating func document() -> ArraySlice<UInt8>? {
+        guard let value = value() else { return nil }
+        skipWhiteSpace()
+        return reading == .lenient || position == bytes.endIndex ? value : nil
     }
 
-    /// The next value, checked; its bytes as in the text.
-    mutating func value() throws(JSONSyntaxError) -> ArraySlice<UInt8> {
+    /// The next value; its bytes as in the text.
+    mutating func value() -> ArraySlice<UInt8>? {
         skipWhiteSpace()
         let start = position
-        try skipValue(depth: 0)
-        return bytes[start..<position]
-    }
-
-    /// Scans the single value that the text must contain. In a lenient reading, anything may follow it.
-    mutating func document() throws(JSONSyntaxError) {
-        _ = try value()
-        guard reading == .lenient || isAtEnd else { throw unexpected }
+        return skipValue(depth: 0) ? bytes[start..<position] : nil
     }
 
     /// Enters a container; returns whether it has a first value.
     ///
     /// - Parameter opening: `{` or `[`. The closing bracket is its counterpart, two code points on.
-    mutating func enter(_ opening: UInt8) throws(JSONSyntaxError) -> Bool {
+    mutating func enter(_ opening: UInt8) -> Bool? {
+        guard skip(opening) else { return nil }
         skipWhiteSpace()
-        try expect(opening)
-        skipWhiteSpace()
-        guard current == opening + 2 else { return true }
-        position += 1
-        return false
+        return !skip(opening + 2)
     }
 
     /// Moves to the next value of the container that began with `opening`; false at its end.
-    mutating func advance(in opening: UInt8) throws(JSONSyntaxError) -> Bool {
+    mutating func advance(in opening: UInt8) -> Bool? {
         skipWhiteSpace()
-        if current == UInt8(ascii: ",") {
-            position += 1
-            return true
-        }
-        try expect(opening + 2)
-        return false
+        if skip(UInt8(ascii: ",")) { return true }
+        return skip(opening + 2) ? false : nil
     }
 
-    /// A member's name, including quotes, and its colon.
-    mutating func memberName() throws(JSONSyntaxError) -> ArraySlice<UInt8> {
+    /// A member's name, with its quotes. This also skips the colon.
+    mutating func memberName() -> ArraySlice<UInt8>? {
         skipWhiteSpace()
         let start = position
-        try skipString()
+        guard takeOne(), skipString() else { return nil }
         let name = bytes[start..<position]
         skipWhiteSpace()
-        try expect(UInt8(ascii: ":"))
-        return name
+        return skip(UInt8(ascii: ":")) ? name : nil
     }
 
     // MARK: Steps
 
-    private var unexpected: JSONSyntaxError {
-        JSONSyntaxError(offset: min(position, bytes.endIndex) - bytes.startIndex)
-    }
-
     /// The byte at the position; NUL at the end, where no rule of JSON allows one.
     private var current: UInt8 { position < bytes.endIndex ? bytes[position] : 0 }
 
-    private mutating func expect(_ byte: UInt8) throws(JSONSyntaxError) {
-        guard current == byte else { throw unexpected }
+    private mutating func skip(_ byte: UInt8) -> Bool {
+        guard current == byte else { return false }
         position += 1
+        return true
     }
 
     private mutating func skipWhiteSpace() {
         while current == 0x20 || current == 0x0A || current == 0x0D || current == 0x09 { position += 1 }
     }
 
-    private mutating func skipValue(depth: Int) throws(JSONSyntaxError) {
+    /// Counts a value or a name; false if there may be no more.
+    private mutating func takeOne() -> Bool {
+        valuesLeft -= 1
+        return valuesLeft >= 0
+    }
+
+    private mutating func skipValue(depth: Int) -> Bool {
+        guard takeOne() else { return false }
         switch current {
-        case UInt8(ascii: "{"), UInt8(ascii: "["): try skipContainer(current, depth: depth)
-        case UInt8(ascii: "\""): try skipString()
-        case UInt8(ascii: "t"): try skipWord("true", .true)
-        case UInt8(ascii: "f"): try skipWord("false", .false)
-        case UInt8(ascii: "n"): try skipWord("null", .null)
-        default: try reading == .lenient ? skipLooseNumber() : skipNumber()
+        case UInt8(ascii: "{"), UInt8(ascii: "["): return depth < nestingMax && skipContainer(current, depth: depth)
+        case UInt8(ascii: "\""): return skipString()
+        case UInt8(ascii: "t"): return skipWord("true")
+        case UInt8(ascii: "f"): return skipWord("false")
+        case UInt8(ascii: "n"): return skipWord("null")
+        default: return reading == .lenient ? skipLooseNumber() : skipNumber()
         }
     }
 
-    private mutating func skipContainer(_ opening: UInt8, depth: Int) throws(JSONSyntaxError) {
-        guard depth < nestingMax else { throw unexpected }
-        let isObject = opening == UInt8(ascii: "{")
-        let node = try open(isObject ? .object : .array)
-        var hasNext = try enter(opening)
+    private mutating func skipContainer(_ opening: UInt8, depth: Int) -> Bool {
+        guard var hasNext = enter(opening) else { return false }
         while hasNext {
-            if isObject { _ = try memberName() }
+            if opening == UInt8(ascii: "{"), memberName() == nil { return false }
             skipWhiteSpace()
-            try skipValue(depth: depth + 1)
-            hasNext = try advance(in: opening)
+            guard skipValue(depth: depth + 1), let more = advance(in: opening) else { return false }
+            hasNext = more
         }
-        close(node)
+        return true
     }
 
-    private mutating func skipWord(_ word: StaticString, _ kind: JSONDocument.Kind) throws(JSONSyntaxError) {
-        let node = try open(kind)
-        for offset in 0..<word.utf8CodeUnitCount { try expect(unsafe word.utf8Start[offset]) }
-        close(node)
+    private mutating func skipWord(_ word: StaticString) -> Bool {
+        for offset in 0..<word.utf8CodeUnitCount {
+            guard skip(unsafe word.utf8Start[offset]) else { return false }
+        }
+        return true
     }
 
     /// RFC 8259 §7: no control characters except as escapes. A lenient reading takes them.
-    private mutating func skipString() throws(JSONSyntaxError) {
-        try expect(UInt8(ascii: "\""))
-        let start = position
-        var hasEscape = false
+    private mutating func skipString() -> Bool {
+        guard skip(UInt8(ascii: "\"")) else { return false }
         while current != UInt8(ascii: "\"") {
-            guard current >= 0x20 || reading == .lenient && position < bytes.endIndex else { throw unexpected }
-            if current == UInt8(ascii: "\\") {
-                hasEscape = true
-                position += 1
-                if valuesMax == nil { try checkEscape() }
-            }
-            position += 1
+            guard current >= 0x20 || reading == .lenient && position < bytes.endIndex else { return false }
+            position += current == UInt8(ascii: "\\") ? 2 : 1
         }
-        let node = try open(hasEscape ? .escapedString : .string, at: start)
-        close(node)
         position += 1
-    }
-
-    private mutating func checkEscape() throws(JSONSyntaxError) {
-        switch current {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
-            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-            return
-        case UInt8(ascii: "u"):
-            for _ in 0..<4 {
-                position += 1
-                guard Character(Unicode.Scalar(current)).isHexDigit else { throw unexpected }
-            }
-        default:
-            throw unexpected
-        }
+        return true
     }
 
     /// RFC 8259 §6: no leading zero, at least one digit in each part.
-    private mutating func skipNumber() throws(JSONSyntaxError) {
-        let node = try open(.number)
-        if current == UInt8(ascii: "-") { position += 1 }
-        if current == UInt8(ascii: "0") { position += 1 } else { try skipDigits() }
-        if current == UInt8(ascii: ".") {
-            position += 1
-            try skipDigits()
+    private mutating func skipNumber() -> Bool {
+        _ = skip(UInt8(ascii: "-"))
+        guard skip(UInt8(ascii: "0")) || skipDigits() else { return false }
+        if skip(UInt8(ascii: ".")), !skipDigits() { return false }
+        if skip(UInt8(ascii: "e")) || skip(UInt8(ascii: "E")) {
+            _ = skip(UInt8(ascii: "+")) || skip(UInt8(ascii: "-"))
+            return skipDigits()
         }
-        if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
-            position += 1
-            if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
-            try skipDigits()
-        }
-        close(node)
+        return true
+    }
+
+    private mutating func skipDigits() -> Bool {
+        let start = position
+        while (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(current) { position += 1 }
+        return position > start
     }
 
     /// A number as a careless program writes it: `+3600`, `.5`, `0003600`, `NaN`. Its value is not needed to find the end.
-    private mutating func skipLooseNumber() throws(JSONSyntaxError) {
-        let node = try open(.number)
+    private mutating func skipLooseNumber() -> Bool {
         let start = position
         while isInLooseNumber(current) { position += 1 }
-        guard position > start else { throw unexpected }
-        close(node)
+        return position > start
     }
 
     private func isInLooseNumber(_ byte: UInt8) -> Bool {
@@ -213,30 +157,5 @@ struct JSONScanner {
             true
         default: false
         }
-    }
-
-    private mutating func skipDigits() throws(JSONSyntaxError) {
-        let start = position
-        while (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(current) { position += 1 }
-        guard position > start else { throw unexpected }
-    }
-
-    // MARK: Index
-
-    /// Adds a value to the index.
-    ///
-    /// - Parameter start: where the value begins; nil for the current position.
-    /// - Returns: the value's place in the index, if one is built.
-    private mutating func open(_ kind: JSONDocument.Kind, at start: Int? = nil) throws(JSONSyntaxError) -> Int {
-        guard let valuesMax else { return 0 }
-        guard nodes.count < valuesMax else { throw unexpected }
-        nodes.append(JSONDocument.Node(kind: kind, start: Int32(start ?? position), end: 0, next: 0))
-        return nodes.count - 1
-    }
-
-    private mutating func close(_ node: Int) {
-        guard valuesMax != nil else { return }
-        nodes[node].end = Int32(position)
-        nodes[node].next = Int32(nodes.count)
     }
 }

@@ -40,7 +40,7 @@ struct BazelCredentialCommand: ParsableCommand {
 
     func run() throws(Report) {
         let input = try StandardInput.toolText()
-        guard let document = try? JSONText(input), let uri = document["uri"]?.string else {
+        guard let document = JSONValue(input), let uri = document["uri"]?.string else {
             throw .toolInput("has no uri")
         }
         var daemon = try connection.connect()

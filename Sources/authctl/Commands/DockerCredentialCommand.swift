@@ -81,7 +81,7 @@ struct DockerCredentialCommand: ParsableCommand {
     /// Handles a login. If the registry belongs to an account, the daemon has the token already. Otherwise the login is
     /// not for us.
     private func store(_ input: String) throws(Report) -> String {
-        guard let document = try? JSONText(input), let server = document["ServerURL"]?.string,
+        guard let document = JSONValue(input), let server = document["ServerURL"]?.string,
             let secret = document["Secret"]?.string
         else { throw .toolInput("has no ServerURL and Secret") }
         var daemon = try connection.connect()

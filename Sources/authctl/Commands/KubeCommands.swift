@@ -69,7 +69,7 @@ struct KubeCredentialCommand: ParsableCommand {
     /// - Throws: `document` if it is not an `ExecCredential`, or has an unknown version.
     private static func client() throws(Report) -> (version: KubeVersion, cluster: String?) {
         guard let info = environmentValue("KUBERNETES_EXEC_INFO") else { return (.v1, nil) }
-        guard let document = try? JSONText(info), document["kind"]?.string == "ExecCredential",
+        guard let document = JSONValue(info), document["kind"]?.string == "ExecCredential",
             let group = document["apiVersion"]?.string
         else {
             throw .document(

@@ -102,7 +102,7 @@ extension ErrorReply {
             TemporarilyUnavailableError.name, SignInFailedError.name, ClientNotRegisteredError.name,
             GrantNotImportedError.name,
         ]
-        guard names.contains(name), let error = try? JSONText(parameters), let failure = error["failure"] else {
+        guard names.contains(name), let error = JSONValue(parameters), let failure = error["failure"] else {
             return false
         }
         return error["kind"]?.string ?? "unavailable" == "unavailable"

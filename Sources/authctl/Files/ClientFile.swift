@@ -55,7 +55,7 @@ extension SecretFile {
     /// Refuses text that is not a secret. A secret may begin with any character (RFC 6749 §A.2), but no server gives out
     /// one that begins like a JSON object with a member.
     private static func checkIsSecret(_ text: String) throws(Report) {
-        let json = try? JSONText(text)
+        let json = JSONValue(text)
         let isJSON = json?.isObject ?? false || json?.elements != nil
         let isPage = ["<!doctype", "<html", "<?xml"].contains { text.lowercased().hasPrefix($0) }
         guard !isJSON, !isPage else {
@@ -93,7 +93,7 @@ extension SecretFile {
             )
         case .externalAccount, nil: break
         }
-        let json = try? JSONText(text)
+        let json = JSONValue(text)
         let isJWK = json?["kty"]?.string != nil || json?["keys"]?.elements != nil
         guard isJWK || text.contains("-----BEGIN ") else {
             throw .document(

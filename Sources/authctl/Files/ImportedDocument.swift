@@ -94,7 +94,7 @@ enum ImportedDocument {
     }
 
     private static func account(in text: String) throws(Report) -> AccountDocument {
-        guard let json = try? JSONText(text) else { throw .brokenJSON }
+        guard let json = JSONValue(text) else { throw .brokenJSON }
         guard let format = json["format"]?.string else {
             throw .document(
                 "the JSON is neither an account's export nor an answer with a \"refresh_token\"",

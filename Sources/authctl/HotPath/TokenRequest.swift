@@ -180,7 +180,7 @@ extension TokenRequest {
         try AcquiredToken(reply: reply(from: &daemon))
     }
 
-    func reply(from daemon: inout DaemonConnection) throws(Report) -> JSONText {
+    func reply(from daemon: inout DaemonConnection) throws(Report) -> JSONValue {
         try daemon.ask(
             .acquireToken,
             json: parameters,
@@ -241,12 +241,12 @@ struct AcquiredToken {
     let expiresAtUSec: Int64
     /// Until when the request's holder should keep it, in µs since 1970; nil if the daemon does not say.
     var heldUntilUSec: Int64? { reply["heldUntilUSec"]?.integer }
-    private let reply: JSONText
+    private let reply: JSONValue
 
     /// Reads a reply.
     ///
     /// - Throws: `unreadableReply` if a part is missing, or contains characters that could forge a header.
-    init(reply: JSONText) throws(Report) {
+    init(reply: JSONValue) throws(Report) {
         guard let token = reply["accessToken"]?.string, Self.isPrintable(token),
             let type = reply["tokenType"]?.string, Self.isPrintable(type),
             let end = reply["expiresAtUSec"]?.integer

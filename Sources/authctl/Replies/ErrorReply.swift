@@ -70,7 +70,7 @@ extension ErrorReply {
             let error = WireText.decode(NoSuchAccountError.self, fromText: parameters)
             guard let error, Self.isPossibleName(error.account) else { return nil }
         }
-        return (try? JSONText(parameters))?.text
+        return JSONValue(parameters)?.text
     }
 
     /// What helps if a peer of another version answers.
@@ -88,7 +88,7 @@ extension ErrorReply {
     /// The parameter that the daemon does not know or accept; nil if it does not say which, and for any other error.
     var refusedParameter: String? {
         guard name == "org.varlink.service.InvalidParameter" else { return nil }
-        return (try? JSONText(parameters))?["parameter"]?.string
+        return JSONValue(parameters)?["parameter"]?.string
     }
 
     private var invalidParameter: Report {

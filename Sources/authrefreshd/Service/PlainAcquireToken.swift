@@ -14,11 +14,11 @@ struct PlainAcquireToken {
         var account: String?
         var seconds: Int64?
         for (name, value) in parameters.fields {
-            if name.spells("account") {
+            if name.string == "account" {
                 guard account == nil, let text = value.string else { return nil }
                 account = text
-            } else if name.spells("minimumValiditySec") {
-                guard seconds == nil, let number = value.numberText.flatMap({ Int64($0) }) else { return nil }
+            } else if name.string == "minimumValiditySec" {
+                guard seconds == nil, let number = value.integer else { return nil }
                 seconds = number
             } else {
                 return nil

@@ -2,39 +2,33 @@ internal import Foundation
 @testable internal import OAuthMessages
 @testable internal import TextEncodings
 
-/// One text, parsed in four ways: by the index, by the view that looks for parts, by Foundation, and as servers'
-/// answers are parsed.
+/// One text, parsed in three ways: strictly, by Foundation, and as servers' answers are parsed.
 enum StrictJSONTexts {
     private static let nestingMax = 24
 
     static func run(_ input: [UInt8]) {
-        let document = try? JSONDocument(input, nestingMax: nestingMax, valuesMax: 4096)
-        let answer = try? JSONDocument(input, nestingMax: nestingMax, valuesMax: 4096, reading: .lenient)
-        if let document { checkIndex(document) }
-        if let answer { checkIndex(answer) }
-        let lenient = (answer?.root).flatMap { JSONTree($0) }
+        let strict = JSONValue(input[...], nestingMax: nestingMax, valuesMax: 4096)
+        let answer = JSONValue(input[...], nestingMax: nestingMax, valuesMax: 4096, reading: .lenient)
+        if let strict { checkPlaces(strict) }
+        if let answer { checkPlaces(answer) }
+        let lenient = answer.flatMap { JSONTree($0, .lenient) }
         require((answer == nil) == (lenient == nil), "each string in an answer has a text")
         // An unknown escape is refused when the string is read.
-        guard let document, let value = PlainValue(document.root) else { return }
+        guard let strict, let value = PlainValue(strict) else { return }
         // A number that a double cannot hold digit by digit is text in an answer.
-        let isSame = lenient.map(PlainValue.init) == value || hasLongNumbers(document.root)
+        let isSame = lenient.map(PlainValue.init) == value || hasLongNumbers(strict)
         require(isSame, "strict JSON is read as it stands in an answer")
-        if let client = try? JSONText(input[...]) {
-            require(PlainValue(client) == value, "the client reads the same")
-        } else {
-            require(false, "the client reads what the server takes for JSON")
-        }
         // If two members have the same name, Foundation uses the last one.
-        if !hasRepeatedNames(document.root) { compareWithFoundation(input, value) }
+        if !hasRepeatedNames(strict) { compareWithFoundation(input, value) }
     }
 
-    private static func hasRepeatedNames(_ value: TextEncodings.JSONValue) -> Bool {
+    private static func hasRepeatedNames(_ value: JSONValue) -> Bool {
         let members = value.members ?? []
         return Set(members.map(\.key)).count < members.count
             || (members.map(\.value) + (value.elements ?? [])).contains(where: hasRepeatedNames)
     }
 
-    private static func hasLongNumbers(_ value: TextEncodings.JSONValue) -> Bool {
+    private static func hasLongNumbers(_ value: JSONValue) -> Bool {
         value.numberText.map { $0.utf8.count > 15 } ?? false
             || ((value.members ?? []).map(\.value) + (value.elements ?? [])).contains(where: hasLongNumbers)
     }
@@ -45,13 +39,16 @@ enum StrictJSONTexts {
         require(value.isEqual(to: object), "Foundation reads the same")
     }
 
-    /// The index is a tree: children are within their parent, one after the other.
-    private static func checkIndex(_ document: JSONDocument) {
-        require(Int(document.nodes[0].next) == document.nodes.count, "the root holds all values")
-        for (index, node) in document.nodes.enumerated() {
-            require(node.start <= node.end && Int(node.end) <= document.bytes.count, "a value lies within its text")
-            require(Int(node.next) > index && Int(node.next) <= document.nodes.count, "a value ends after it begins")
+    /// Each value lies within the one around it, after the one before it.
+    private static func checkPlaces(_ value: JSONValue) {
+        var end = value.whole.startIndex
+        let inside = value.isObject ? value.fields.flatMap { [$0.key, $0.value] } : value.elements ?? []
+        for next in inside {
+            require(next.whole.startIndex > end && !next.whole.isEmpty, "a value begins after the one before it")
+            end = next.whole.endIndex
+            checkPlaces(next)
         }
+        require(end <= value.whole.endIndex, "a value ends within its container")
     }
 }
 
@@ -70,7 +67,7 @@ indirect enum PlainValue: Equatable {
     }
 
     /// Nil if a string in it is not valid text.
-    init?(_ value: TextEncodings.JSONValue) {
+    init?(_ value: JSONValue) {
         if value.isNull {
             self = .null
         } else if let bool = value.bool {
@@ -103,26 +100,6 @@ indirect enum PlainValue: Equatable {
             case .array(let elements): .array(elements.map(PlainValue.init))
             case .object(let fields): .object(fields.mapValues(PlainValue.init))
             }
-    }
-
-    init?(_ value: JSONText) {
-        if value.isNull {
-            self = .null
-        } else if let bool = value.bool {
-            self = .bool(bool)
-        } else if let number = value.number {
-            self = number.isFinite ? .number(number) : .null
-        } else if value.isObject {
-            let members = (value.members ?? []).compactMap { member in
-                PlainValue(member.value).map { (member.name, $0) }
-            }
-            self = .object(Dictionary(members, uniquingKeysWith: Self.kept))
-        } else if let text = value.string {
-            self = .string(text)
-        } else {
-            guard let elements = value.elements else { return nil }
-            self = .array(elements.compactMap(PlainValue.init))
-        }
     }
 
     /// Whether Foundation parsed the same. A number beyond a double's range is null here.

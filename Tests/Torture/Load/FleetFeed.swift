@@ -96,7 +96,7 @@ final class FleetFeed: Sendable {
         }
     }
 
-    private func take(_ change: JSONText) {
+    private func take(_ change: JSONValue) {
         let event = change["event"]?.string ?? ""
         let at = change["atUSec"]?.integer ?? 0
         let statuses = change["accounts"]?.elements ?? []
@@ -111,7 +111,7 @@ final class FleetFeed: Sendable {
 }
 
 extension FleetFeed.State {
-    fileprivate mutating func take(_ event: String, _ status: JSONText, at: Int64) {
+    fileprivate mutating func take(_ event: String, _ status: JSONValue, at: Int64) {
         guard let name = status["account"]?.string, let generation = status["generation"]?.integer else { return }
         let before = accounts[name]
         accounts[name] = FleetFeed.Known(

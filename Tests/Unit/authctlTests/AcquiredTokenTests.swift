@@ -17,7 +17,7 @@ import AuthRefreshInterface
             ("accessToken", JSONText.quote(token)), ("tokenType", JSONText.quote(type)),
             ("expiresAtUSec", String(expiresAtUSec)),
         ])
-        return try AcquiredToken(reply: JSONText(object)).text(for: request)
+        return try AcquiredToken(reply: #require(JSONValue(object))).text(for: request)
     }
 
     /// The example from the description of XOAUTH2, with the two ^A at its end.
