@@ -41,7 +41,8 @@ enum ConfigurationFile {
         } catch let error as ProgramError {
             throw error
         } catch let error as YamlError {
-            throw .configuration("'\(path)', line \(error.line): this is not YAML: \(error.problem)")
+            let (line, problem) = error.place
+            throw .configuration("'\(path)', line \(line): this is not YAML: \(problem)")
         } catch {
             throw .configuration("'\(path)', line 1: this is not YAML")
         }
@@ -91,18 +92,13 @@ extension DecodingError {
 }
 
 extension YamlError {
-    /// The line, from 1.
-    fileprivate var line: Int {
+    /// The line, from 1, and what is wrong there.
+    fileprivate var place: (line: Int, problem: String) {
         switch self {
-        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark.line
-        default: 1
-        }
-    }
-
-    fileprivate var problem: String {
-        switch self {
-        case .scanner(_, let problem, _, _), .parser(_, let problem, _, _), .composer(_, let problem, _, _): problem
-        default: "the parser stopped"
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            (mark.line, problem)
+        default: (1, "the parser stopped")
         }
     }
 }
@@ -153,7 +149,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         return keys.map(\.rawValue)
     }
 
-    fileprivate enum Key: String, CaseIterable {
+    private enum Key: String, CaseIterable {
         case logLevel = "log_level"
         case requestTimeout = "request_timeout"
         case caFile = "ca_file"
@@ -177,34 +173,34 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         let fields = try StrictFields(decoder, known: Key.allCases.map(\.rawValue))
         let levels = ["debug", "info", "notice", "warning", "error"]
         logLevel =
-            try fields.converted(Key.logLevel, "must be one of \(levels.joined(separator: ", "))") {
+            try fields.converted(Key.logLevel.rawValue, "must be one of \(levels.joined(separator: ", "))") {
                 levels.contains($0) ? $0 : nil
             } ?? logLevel
         requestTimeout =
-            try fields.converted(Key.requestTimeout, "must be a time span from 1s to 40s") { text in
+            try fields.converted(Key.requestTimeout.rawValue, "must be a time span from 1s to 40s") { text in
                 Duration(written: text).flatMap { (.seconds(1) ... .seconds(40)).contains($0) ? $0 : nil }
             } ?? requestTimeout
-        caFile = try fields.converted(Key.caFile, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }
-        proxy = try fields.converted(Key.proxy, "must be http, https or socks5h://HOST:PORT") { text in
+        caFile = try fields.converted(Key.caFile.rawValue, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }
+        proxy = try fields.converted(Key.proxy.rawValue, "must be http, https or socks5h://HOST:PORT") { text in
             let secret = Secret(text)
             return ProxySettings(configured: secret, environment: [:]).isUnusable ? nil : secret
         }
         noProxy = try fields.optional(Key.noProxy.rawValue)
         let concurrent: Int = try fields.optional(Key.maxConcurrentRefreshes.rawValue) ?? issuerLimits.concurrent
-        guard concurrent >= 1 else { throw fields.error(Key.maxConcurrentRefreshes, "must be at least 1") }
+        guard concurrent >= 1 else { throw fields.error(Key.maxConcurrentRefreshes.rawValue, "must be at least 1") }
         let perSecond: Double = try fields.optional(Key.maxRefreshesPerSecond.rawValue) ?? issuerLimits.perSecond
-        guard perSecond > 0 else { throw fields.error(Key.maxRefreshesPerSecond, "must be more than 0") }
+        guard perSecond > 0 else { throw fields.error(Key.maxRefreshesPerSecond.rawValue, "must be more than 0") }
         issuerLimits = IssuerGate.Limits(concurrent: concurrent, perSecond: perSecond)
         maxAccounts = try fields.optional(Key.maxAccounts.rawValue) ?? maxAccounts
         maxConnections = try fields.optional(Key.maxConnections.rawValue) ?? maxConnections
         guard (16...65_536).contains(maxConnections) else {
-            throw fields.error(Key.maxConnections, "must be from 16 to 65536")
+            throw fields.error(Key.maxConnections.rawValue, "must be from 16 to 65536")
         }
         storeKey = try fields.choice(Key.storeKey.rawValue) ?? storeKey
-        loginBrowser = try fields.converted(Key.loginBrowser, "must be \(LoginBrowser.commandRule)") {
+        loginBrowser = try fields.converted(Key.loginBrowser.rawValue, "must be \(LoginBrowser.commandRule)") {
             LoginBrowser.isCommand($0) ? $0 : nil
         }
-        guard maxAccounts >= 1 else { throw fields.error(Key.maxAccounts, "must be at least 1") }
+        guard maxAccounts >= 1 else { throw fields.error(Key.maxAccounts.rawValue, "must be at least 1") }
         changeCommand = try Self.changeCommand(fields)
     }
 
@@ -212,47 +208,34 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         let (words, events): ([String]?, [String]?) = (
             try fields.optional(Key.onChange.rawValue), try fields.optional(Key.onChangeEvents.rawValue)
         )
-        let limit = try fields.converted(Key.onChangeTimeLimit, "must be a time span from 1s to 10m") { text in
+        let limit = try fields.converted(Key.onChangeTimeLimit.rawValue, "must be a time span from 1s to 10m") { text in
             Duration(written: text).flatMap { ChangeCommand.timeLimits.contains($0) ? $0 : nil }
         }
         let news = try events?.map { event in
             guard let news = AccountNews(rawValue: event) else {
                 let known = AccountNews.allCases.map(\.rawValue).sorted().joined(separator: ", ")
-                throw fields.error(Key.onChangeEvents, "'\(event)' is not an event; known: \(known)")
+                throw fields.error(Key.onChangeEvents.rawValue, "'\(event)' is not an event; known: \(known)")
             }
             return news
         }
         guard let words else {
             guard events == nil, limit == nil else {
-                throw fields.error(Key.onChange, "is missing, but on_change_events or on_change_time_limit is set")
+                let rule = "is missing, but on_change_events or on_change_time_limit is set"
+                throw fields.error(Key.onChange.rawValue, rule)
             }
             return nil
         }
         guard let program = words.first, program.hasPrefix("/"), !words.contains(where: { $0.utf8.contains(0) })
         else {
             throw fields.error(
-                Key.onChange,
+                Key.onChange.rawValue,
                 "must be a list of a program's absolute path and its arguments; no shell reads it"
             )
         }
         guard words.joined().utf8.count <= ChangeCommand.commandBytesMax else {
-            throw fields.error(Key.onChange, "has more than \(ChangeCommand.commandBytesMax) bytes")
+            throw fields.error(Key.onChange.rawValue, "has more than \(ChangeCommand.commandBytesMax) bytes")
         }
         return ChangeCommand(words: words, events: news.map(Set.init), timeLimit: limit ?? .seconds(30))
-    }
-}
-
-extension StrictFields {
-    fileprivate func error(_ key: DaemonConfiguration.Key, _ rule: String) -> DecodingError {
-        error(key.rawValue, rule)
-    }
-
-    fileprivate func converted<Value>(
-        _ key: DaemonConfiguration.Key,
-        _ rule: String,
-        _ convert: (String) -> Value?
-    ) throws -> Value? {
-        try converted(key.rawValue, rule, convert)
     }
 }
 

@@ -42,33 +42,19 @@ extension RefreshCoordinator {
 extension ServeConfirmations.Reply {
     /// A question that is open since then.
     static func asked(_ number: Int64, _ question: ConfirmationQuestion, since: Moment) -> Self {
-        var reply = Self(
-            event: "asked",
-            question: String(number),
-            account: question.account.text,
-            request: question.request.wireName.rawValue,
-            untilUSec: (since.wall + CallerLimits.confirmationTime).microseconds
-        )
+        var reply = Self(event: "asked", question: String(number), account: question.account.text)
+        reply.untilUSec = (since.wall + CallerLimits.confirmationTime).microseconds
+        let request: ConfirmationRequest
         switch question.request {
-        case .tokens(let host): reply.host = host
-        case .change(let settings): reply.settings = settings
-        case .derivation(let derived): reply.derivedAccount = derived.text
-        case .export, .removal: break
+        case .tokens(let host): (request, reply.host) = (.token, host)
+        case .export: request = .export
+        case .change(let settings): (request, reply.settings) = (.change, settings)
+        case .removal: request = .remove
+        case .derivation(let derived): (request, reply.derivedAccount) = (.derive, derived.text)
         }
+        reply.request = request.rawValue
         return reply
     }
 
     static func withdrawn(_ number: Int64) -> Self { Self(event: "withdrawn", question: String(number)) }
-}
-
-extension ConfirmationQuestion.Request {
-    fileprivate var wireName: ConfirmationRequest {
-        switch self {
-        case .tokens: .token
-        case .export: .export
-        case .change: .change
-        case .removal: .remove
-        case .derivation: .derive
-        }
-    }
 }

@@ -29,7 +29,7 @@ struct Diagnosis: Sendable {
 
     /// Reports the findings as they come, on any thread.
     func run(_ tell: @escaping @Sendable (Finding) -> Void) async {
-        await checkConfiguration(tell)
+        tell(await configurationFinding)
         if let program = ProgramCheck() { tell(program.finding) }
         do throws(StoreError) {
             let condition = try await coordinator.condition()
@@ -45,26 +45,26 @@ struct Diagnosis: Sendable {
         }
     }
 
-    private func checkConfiguration(_ tell: (Finding) -> Void) async {
-        guard let read = await BlockingCall.result(within: Self.fileLimit, of: coordinator.configurationError) else {
-            return tell(
+    private var configurationFinding: Finding {
+        get async {
+            switch await BlockingCall.result(within: Self.fileLimit, of: coordinator.configurationError) {
+            case nil:
                 .warning(
                     .configuration,
                     "the configuration's file system has not answered within \(Self.fileLimit.words)",
                     needs: .time,
                     advice: "look at the file system: \(Command(program: "findmnt"))"
                 )
-            )
+            case .some(nil): .ok(.configuration, "the configuration is valid")
+            case .some(let error?):
+                .error(
+                    .configuration,
+                    "\(error); the running daemon keeps its present configuration",
+                    needs: .repair,
+                    advice: "correct it, then: \(Command(program: "authrefreshd", "--check"))"
+                )
+            }
         }
-        guard let error = read else { return tell(.ok(.configuration, "the configuration is valid")) }
-        tell(
-            .error(
-                .configuration,
-                "\(error); the running daemon keeps its present configuration",
-                needs: .repair,
-                advice: "correct it, then: \(Command(program: "authrefreshd", "--check"))"
-            )
-        )
     }
 
     /// Reads the accounts, page by page.
@@ -138,7 +138,7 @@ struct DaemonCondition: Sendable {
     var watchesRoutes: Bool
     var watchesSleep: Bool
     /// The programs because of which others were refused lately.
-    var hoarders: [(hoarder: Hoarder, ago: Duration)]
+    var hoarders: [(text: String, ago: Duration)]
 
     /// The servers whose accounts wait for their turn.
     var paceFindings: [Finding] {

@@ -101,7 +101,7 @@ extension DaemonCondition {
         let refusals = hoarders.map { hoarder, ago in
             Finding.warning(
                 .socket,
-                "a call was refused \(ago.words) ago, because \(hoarder.text)",
+                "a call was refused \(ago.words) ago, because \(hoarder)",
                 needs: .repair,
                 advice: "if that program still runs and does not need all this, restart it"
             )

@@ -13,19 +13,15 @@ extension DaemonCondition {
 
     func checkStore(_ tell: (Finding) -> Void) async {
         let path = storePath
-        if let files = await BlockingCall.result(within: Diagnosis.fileLimit, of: { StoreCondition(path: path) }) {
-            storeFindings(files).forEach(tell)
-        } else {
-            tell(
-                .error(
-                    .store,
-                    "the store's file system has not answered within \(Diagnosis.fileLimit.words)",
-                    of: path,
-                    needs: .time,
-                    advice: "look at the file system: \(Command(program: "findmnt"))"
-                )
-            )
-        }
+        let files = await BlockingCall.result(within: Diagnosis.fileLimit) { StoreCondition(path: path) }
+        let silence = Finding.error(
+            .store,
+            "the store's file system has not answered within \(Diagnosis.fileLimit.words)",
+            of: path,
+            needs: .time,
+            advice: "look at the file system: \(Command(program: "findmnt"))"
+        )
+        (files.map(storeFindings) ?? [silence]).forEach(tell)
         // The place of the key is the store's folder, which is not there either.
         if case .gone = overview.trouble { return }
         let place = await BlockingCall.result(within: Diagnosis.fileLimit) { [keyring, keyIdentifier] in

@@ -13,8 +13,8 @@ final class ChangeLog: Sendable {
     private let refusalsAtSocket = Mutex(LineBudget<String>.ofRefusals)
     /// The budget for refusals by accounts' lists.
     private let refusalsByLists = Mutex(LineBudget<AccountName>.ofRefusals)
-    /// The latest refusal for each limit because of what a program holds.
-    private let hoarders = Mutex<[Limit: (hoarder: Hoarder, at: ContinuousClock.Instant)]>([:])
+    /// Who held too much, at the latest refusal for each limit.
+    private let hoarders = Mutex<[String: (text: String, at: ContinuousClock.Instant)]>([:])
 
     init(logger: Logger) {
         self.logger = logger
@@ -37,25 +37,25 @@ final class ChangeLog: Sendable {
     }
 
     /// Logs that `process` was refused because of what a program holds.
-    func crowded(by hoarder: Hoarder, _ process: Int32) {
-        hoarders.withLock { $0[hoarder.limit] = (hoarder, .now) }
-        guard let leftOut = refusalsAtSocket.withLock({ $0.spend(on: hoarder.limit.rawValue) }) else { return }
-        write(.peerRefused(hoarder.text, detail: "pid \(process)", leftOut: leftOut))
+    func crowded(_ refusal: LimitExceededError, _ process: Int32) {
+        let holder = refusal.holder ?? ""
+        hoarders.withLock { $0[refusal.limit] = (holder, .now) }
+        guard let leftOut = refusalsAtSocket.withLock({ $0.spend(on: refusal.limit) }) else { return }
+        write(.peerRefused(holder, detail: "pid \(process)", leftOut: leftOut))
     }
 
     /// Who held too much within the last hour, and how long ago that was, for `authctl doctor`. The program may have
     /// ended meanwhile.
-    func recentHoarders(at now: ContinuousClock.Instant = .now) -> [(hoarder: Hoarder, ago: Duration)] {
-        hoarders.withLock(\.self).values.map { (hoarder: $0.hoarder, ago: now - $0.at) }
+    func recentHoarders(at now: ContinuousClock.Instant = .now) -> [(text: String, ago: Duration)] {
+        hoarders.withLock(\.self).sorted { $0.key < $1.key }.map { (text: $1.text, ago: now - $1.at) }
             .filter { $0.ago < .seconds(3600) }
-            .sorted { $0.hoarder.limit.rawValue < $1.hoarder.limit.rawValue }
     }
 
     /// Logs an event of the socket.
     func record(_ event: VarlinkServerEvent) {
         switch event {
         case .refused(.crowded(let resource, let crowding), let peer):
-            crowded(by: Hoarder(resource.limit, crowding), peer?.pid ?? 0)
+            crowded(LimitExceededError(resource.limit, crowding), peer?.pid ?? 0)
         case .refused(let refusal, let peer):
             guard let leftOut = refusalsAtSocket.withLock({ $0.spend(on: "\(refusal)") }) else { return }
             let detail = peer.map { "pid \($0.pid), uid \($0.uid)" }
@@ -109,7 +109,7 @@ extension PeerFinding {
         case .peerUnknown:
             PermissionDeniedError(reason: "the kernel did not say who is calling").error
         case .crowded(let resource, let crowding):
-            Hoarder(resource.limit, crowding).error
+            LimitExceededError(resource.limit, crowding).error
         case .messageTooLong(let limit):
             LimitExceededError(.messageBytes, maximum: limit).error
         case .repliesNotRead(let limit):

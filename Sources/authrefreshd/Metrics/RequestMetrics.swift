@@ -8,14 +8,16 @@ extension RefreshCoordinator {
     func getMetrics(_: GetMetrics.Parameters) throws(VarlinkError) -> GetMetrics.Reply {
         let requests = requestMetrics
         let counts = try stored(store.counts())
-        let shown = try stored(measuredAccounts(of: counts.total))
+        let shown = try stored(measuredAccounts(of: counts.total)).map(\.wireStatus)
         return GetMetrics.Reply(
             version: Version.text,
             atUSec: timebase.now().wall.microseconds,
             startedAtUSec: startedAt.microseconds,
             online: host.isOnline,
             states: counts.byState,
-            accounts: shown.map(AccountExpiry.init),
+            accounts: shown.map {
+                AccountExpiry(account: $0.account, state: $0.state, expiresAtUSec: $0.expiresAtUSec)
+            },
             requestsSucceeded: requests.succeeded,
             requestsFailed: Dictionary(
                 uniqueKeysWithValues: FailureClass.allCases.map { ($0.rawValue, requests.failed[$0] ?? 0) }
@@ -54,13 +56,6 @@ extension PhaseCounts {
             ShownState.misconfigured.rawValue: Int64(misconfigured + unknown),
             ShownState.parked.rawValue: Int64(parked),
         ]
-    }
-}
-
-extension AccountExpiry {
-    fileprivate init(_ account: ShownAccount) {
-        let status = account.wireStatus
-        self.init(account: status.account, state: status.state, expiresAtUSec: status.expiresAtUSec)
     }
 }
 

@@ -8,11 +8,6 @@ internal import Varlink
 
 /// What a call of `ApplyAccounts` comes to, with the accounts as they are now.
 struct AccountsPlan {
-    struct Addition {
-        var account: NewAccount
-        let asked: AddAccount.Parameters
-    }
-
     struct Change {
         let before: AccountSnapshot
         let asked: UpdateAccount.Parameters
@@ -22,7 +17,7 @@ struct AccountsPlan {
     }
 
     /// The new accounts, each after those that it is derived from. They have the numbers that they will get.
-    var additions: [Addition] = []
+    private(set) var additions: [(account: NewAccount, asked: AddAccount.Parameters)] = []
     var changes: [Change] = []
     var removals: [Account] = []
     var outcomes: [AppliedAccount] = []
@@ -30,9 +25,9 @@ struct AccountsPlan {
     /// The new accounts by name.
     private(set) var added: [String: Account] = [:]
 
-    mutating func add(_ addition: Addition) {
-        additions.append(addition)
-        added[addition.account.name.text] = addition.account.account
+    mutating func add(_ account: NewAccount, _ asked: AddAccount.Parameters) {
+        additions.append((account, asked))
+        added[account.name.text] = account.account
     }
 }
 
@@ -45,10 +40,10 @@ extension RefreshCoordinator {
     ) throws(VarlinkError) {
         let plan = try plan(asked)
         var roster = RosterChange(removed: plan.removals.map(\.id))
-        for addition in plan.additions {
-            var new = addition.account
+        for (new, asked) in plan.additions {
+            var new = new
             try naming(new.name.text) { () throws(VarlinkError) in
-                try checkAddition(of: new, addition.asked, by: caller)
+                try checkAddition(of: new, asked, by: caller)
                 try bindSources(of: &new, to: caller)
             }
             roster.added.append(new)
@@ -207,7 +202,7 @@ extension RefreshCoordinator {
                     new.account.id = AccountID(last.rawValue + Int64(plan.additions.count) + 1)
                     return new
                 }
-                plan.add(AccountsPlan.Addition(account: new, asked: parameters))
+                plan.add(new, parameters)
             }
             left.removeAll { plan.added[$0.settings.name] != nil }
         }

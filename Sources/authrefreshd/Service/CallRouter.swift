@@ -52,7 +52,7 @@ actor CallRouter {
         let cost = Method(rawValue: call.method)?.cost ?? 0
         guard let wait = pace.withLock({ $0.wait(for: cost, by: peer.pid) }) else {
             let most = Shares.Crowding(capacity: CallPace.waitingMax, process: peer.pid, amount: CallPace.waitingMax)
-            return responder.fail(Hoarder(.pacedCalls, most).error)
+            return responder.fail(LimitExceededError(.pacedCalls, most).error)
         }
         let add = { @Sendable [self] in if calls.withLock({ $0.add((call, responder), of: peer.pid) }) { serveNext() } }
         guard wait > .zero else { return add() }

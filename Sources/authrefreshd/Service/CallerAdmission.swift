@@ -279,7 +279,7 @@ extension Caller {
                     + "running",
                 hint: Hint(Command(program: "systemctl", "--user", "start", "authrefresh-agent"))
             ).error
-        case .tooMany(let crowding): throw Hoarder(.confirmations, crowding).error
+        case .tooMany(let crowding): throw LimitExceededError(.confirmations, crowding).error
         }
     }
 

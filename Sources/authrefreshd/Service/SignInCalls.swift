@@ -14,7 +14,11 @@ extension RefreshCoordinator {
         let wantsIDToken = !request.responseType.hasCode
         let snapshot = try account(asked.account)
         guard snapshot.account.registration.serviceGrant == nil else {
-            throw VarlinkError.needsNoPerson(snapshot.account.name)
+            throw SignInFailure(
+                .misconfigured,
+                "it is a service account, which gets its tokens without a person",
+                hint: Hint(Command("refresh", snapshot.account.name.text))
+            ).error(of: SignInTarget(account: snapshot.account.name))
         }
         let new = try asked.newAccount.map { name throws(VarlinkError) in try newName(name) }
         // Without a code there is no grant for a new account.

@@ -157,8 +157,9 @@ extension RefreshCoordinator {
     ) throws(VarlinkError) {
         let (id, name) = (snapshot.account.id, snapshot.account.name.text)
         let held = try stored(records.targetRecord(target, of: id))
-        if !call.isForced, held == nil, let declined = snapshot.declinedScope(of: target) {
-            throw .declined(declined, snapshot)
+        let declined = snapshot.account.grantFacts.scope?.declined ?? []
+        if !call.isForced, held == nil, let scope = target.scopes.first(where: declined.contains) {
+            throw .declined(scope, snapshot)
         }
         let isRefused = tokenHolds.isRefused(call.hold, held?.times.issuedAt.wall, snapshot.at)
         let standing = callers.standingFailure(of: target, for: id, at: snapshot.at)

@@ -17,15 +17,6 @@ extension TokenSetStatus {
     }
 }
 
-extension AccountSnapshot {
-    /// A scope of `target` that was declined at the sign-in, so that requesting it again is pointless; nil if there is
-    /// none.
-    func declinedScope(of target: TokenTarget) -> String? {
-        let declined = account.grantFacts.scope?.declined ?? []
-        return target.scopes.first(where: declined.contains)
-    }
-}
-
 extension VarlinkError {
     /// The error without asking the server, because the sign-in has shown its answer.
     static func declined(_ scope: String, _ snapshot: AccountSnapshot) -> VarlinkError {

@@ -145,15 +145,3 @@ extension VarlinkError {
         self = MisconfiguredError(account: account, reason: "\(error)", hint: hint).error
     }
 }
-
-extension VarlinkError {
-    /// A service account has no person who could sign in.
-    static func needsNoPerson(_ account: AccountName) -> VarlinkError {
-        let failure = SignInFailure(
-            .misconfigured,
-            "it is a service account, which gets its tokens without a person",
-            hint: Hint(Command("refresh", account.text))
-        )
-        return failure.error(of: SignInTarget(account: account))
-    }
-}

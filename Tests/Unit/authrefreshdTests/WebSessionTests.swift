@@ -305,7 +305,7 @@ struct WebSessionTests {
     @Test func `webSessions of one process leave half for others, and one that ends makes room`() async throws {
         let maximum = CallerLimits.webSessionsMax
         let crowding = Shares.Crowding(capacity: maximum, process: 1, amount: maximum / 2)
-        let tooMany = Hoarder(.webSessions, crowding).error
+        let tooMany = LimitExceededError(.webSessions, crowding).error
         var ids: [String] = []
         var process: Int32 = 1
         for number in 0..<maximum {
