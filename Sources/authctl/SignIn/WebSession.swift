@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import Basics
 internal import Glibc
+internal import TextEncodings
 
 /// One web session on this terminal. This program opens a page, and the daemon waits for the browser to come back.
 ///
@@ -110,7 +111,7 @@ struct WebSession: ~Copyable {
     ///
     /// - Throws: `usage` if it is not a web address. The address is not repeated.
     static func link(to address: SecretText, callback: String) throws(Report) -> WebLink {
-        let text = address.reveal().replacing(callbackPlace, with: encoded(callback))
+        let text = address.reveal().replacing(callbackPlace, with: FormEncoding.encode(callback))
         guard let link = WebLink(text) else {
             throw .usage(
                 "the page's address does not begin with https:// or http://",
@@ -118,17 +119,6 @@ struct WebSession: ~Copyable {
             )
         }
         return link
-    }
-
-    /// The text as the value of a parameter (RFC 3986 §2.1).
-    private static func encoded(_ text: String) -> String {
-        text.utf8.reduce(into: "") { result, byte in
-            let scalar = UnicodeScalar(byte)
-            let isPlain =
-                "-._~".unicodeScalars.contains(scalar) || Character(scalar).isLetter || Character(scalar).isNumber
-            let digits = String(byte, radix: 16, uppercase: true)
-            result += isPlain ? String(scalar) : "%" + (byte < 16 ? "0" : "") + digits
-        }
     }
 
     // MARK: The person
@@ -139,7 +129,7 @@ struct WebSession: ~Copyable {
         case .line(let text):
             paste.tell("")
             try handOn(text)
-        case .unusable: paste.warnOfNoAddress()
+        case .unusable: paste.warn("this is not an address")
         case .ended: throw .cancelled
         }
     }

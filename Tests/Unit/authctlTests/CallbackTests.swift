@@ -1,6 +1,9 @@
+import Basics
 import Foundation
 import TestSupport
 import Testing
+
+@testable import authctl
 
 /// `authctl callback`, as the desktop calls it.
 @Suite struct CallbackTests {
@@ -29,5 +32,12 @@ import Testing
         close(connection)
         #expect(try await callback.ended() == .exited(0), "\(callback.errorText)")
         #expect(callback.outputText.contains("work: the answer was handed on"))
+    }
+
+    @Test func `a callback is percent-encoded in the page's address, by its bytes`() throws {
+        let page = SecretText("https://as.example/authorize?redirect_uri={callback}&state=1")
+        let link = try WebSession.link(to: page, callback: "com.example.app:/é?a=b&c")
+        let callback = "com.example.app%3A%2F%C3%A9%3Fa%3Db%26c"
+        #expect(link.text == "https://as.example/authorize?redirect_uri=\(callback)&state=1")
     }
 }
