@@ -123,299 +123,210 @@ package struct Setting: Sendable {
         }
     }
 
+    /// Creates a setting.
+    ///
+    /// - Parameters:
+    ///   - option: nil for the one that the argument parser makes of the name: `leadTimeSec` is `lead-time`.
+    ///   - label: nil for the words of the option.
     private init(
         _ name: String,
         _ field: Field,
-        option: String,
+        option: String? = nil,
+        label: String? = nil,
         phrase: String,
-        label: String,
         change: Change = .any
     ) {
+        let stem = name.hasSuffix("Sec") ? name.dropLast(3) : name[...]
+        let option = option ?? stem.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
         self.name = name
         self.field = field
         self.option = option
+        self.label = label ?? option.replacing("-", with: " ")
         self.phrase = phrase
-        self.label = label
         self.change = change
     }
 
     /// All settings except the account's name, in the order in which they are shown.
     package static let all: [Setting] = [
-        Setting("issuer", .text(\.issuer), option: "issuer", phrase: "the issuer", label: "issuer"),
-        Setting("provider", .text(\.provider), option: "provider", phrase: "the provider", label: "provider"),
+        Setting("issuer", .text(\.issuer), phrase: "the issuer"),
+        Setting("provider", .text(\.provider), phrase: "the provider"),
         Setting(
             "variables",
             .map(\.variables),
             option: "set",
             phrase: "a variable of the provider",
-            label: "set",
             change: .replaceOnly
         ),
         Setting(
             "providerSettings",
             .map(\.providerSettings),
             option: "provider-setting",
-            phrase: "a setting of the provider",
-            label: "setting"
+            label: "setting",
+            phrase: "a setting of the provider"
         ),
-        Setting(
-            "clientId",
-            .text(\.clientId),
-            option: "client-id",
-            phrase: "the client id",
-            label: "client id",
-            change: .replaceOnly
-        ),
+        Setting("clientId", .text(\.clientId), phrase: "the client id", change: .replaceOnly),
         Setting(
             "selfRegistered",
             .flag(\.selfRegistered),
             option: "register",
-            phrase: "the registration by the server",
             label: "registered",
+            phrase: "the registration by the server",
             change: .none
         ),
         Setting(
             "clientAuthentication",
             .text(\.clientAuthentication),
             option: "client-auth",
-            phrase: "the client's way of authentication",
-            label: "client auth"
+            phrase: "the client's way of authentication"
         ),
-        Setting(
-            "clientKeyId",
-            .text(\.clientKeyId),
-            option: "client-key-id",
-            phrase: "the key's name",
-            label: "client key"
-        ),
+        Setting("clientKeyId", .text(\.clientKeyId), label: "client key", phrase: "the key's name"),
         Setting(
             "clientAssertionFile",
             .text(\.clientAssertionFile),
-            option: "client-assertion-file",
-            phrase: "the file with the client's assertion",
-            label: "assertion file"
+            label: "assertion file",
+            phrase: "the file with the client's assertion"
         ),
         Setting(
             "clientCapabilities",
             .list(\.clientCapabilities),
             option: "client-capability",
-            phrase: "a capability of the client",
-            label: "capability"
+            label: "capability",
+            phrase: "a capability of the client"
         ),
-        Setting("teamId", .text(\.teamId), option: "team-id", phrase: "the team's identifier", label: "team"),
-        Setting("dpop", .flag(\.dpop), option: "dpop", phrase: "the account's key", label: "dpop", change: .none),
+        Setting("teamId", .text(\.teamId), label: "team", phrase: "the team's identifier"),
+        Setting("dpop", .flag(\.dpop), phrase: "the account's key", change: .none),
         Setting(
             "acceptBearer",
             .flag(\.acceptBearer),
-            option: "accept-bearer",
-            phrase: "the account's word about Bearer tokens",
-            label: "bearer tokens"
+            label: "bearer tokens",
+            phrase: "the account's word about Bearer tokens"
         ),
         Setting(
             "idTokenAlgorithm",
             .text(\.idTokenAlgorithm),
             option: "id-token-alg",
-            phrase: "the algorithm of ID tokens",
-            label: "ID token alg"
+            label: "ID token alg",
+            phrase: "the algorithm of ID tokens"
         ),
-        Setting("grantType", .text(\.grantType), option: "grant", phrase: "the grant", label: "grant", change: .none),
+        Setting("grantType", .text(\.grantType), option: "grant", phrase: "the grant", change: .none),
         Setting(
             "assertionSubject",
             .text(\.assertionSubject),
-            option: "assertion-subject",
-            phrase: "the assertion's subject",
-            label: "assertion for"
+            label: "assertion for",
+            phrase: "the assertion's subject"
         ),
         Setting(
             "assertionAudience",
             .text(\.assertionAudience),
-            option: "assertion-audience",
-            phrase: "the assertion's audience",
-            label: "assertion to"
+            label: "assertion to",
+            phrase: "the assertion's audience"
         ),
         Setting(
             "assertionLifetimeSec",
             .seconds(\.assertionLifetimeSec, .assertion),
-            option: "assertion-lifetime",
-            phrase: "the assertion's lifetime",
-            label: "assertion ends"
+            label: "assertion ends",
+            phrase: "the assertion's lifetime"
         ),
         Setting(
             "subjectAccount",
             .text(\.subjectAccount),
-            option: "subject-account",
-            phrase: "the account to derive from",
             label: "derived from",
+            phrase: "the account to derive from",
             change: .none
         ),
         Setting(
             "subjectTokenType",
             .text(\.subjectTokenType),
-            option: "subject-token-type",
-            phrase: "the type of token",
             label: "its token",
+            phrase: "the type of token",
             change: .none
         ),
         Setting(
             "actorAccount",
             .text(\.actorAccount),
-            option: "actor-account",
-            phrase: "the account to derive from",
             label: "acting for it",
+            phrase: "the account to derive from",
             change: .none
         ),
         Setting(
             "actorTokenType",
             .text(\.actorTokenType),
-            option: "actor-token-type",
-            phrase: "the type of token",
             label: "its token",
+            phrase: "the type of token",
             change: .none
         ),
         Setting(
             "requestedTokenType",
             .text(\.requestedTokenType),
-            option: "requested-token-type",
-            phrase: "the type of token",
             label: "token type",
+            phrase: "the type of token",
             change: .none
         ),
-        Setting("scopes", .list(\.scopes), option: "scope", phrase: "the scope", label: "scope"),
-        Setting(
-            "refreshParameters",
-            .map(\.refreshParameters),
-            option: "param",
-            phrase: "a parameter",
-            label: "param"
-        ),
+        Setting("scopes", .list(\.scopes), option: "scope", phrase: "the scope"),
+        Setting("refreshParameters", .map(\.refreshParameters), option: "param", phrase: "a parameter"),
         Setting(
             "authorizationParameters",
             .map(\.authorizationParameters),
             option: "authorization-parameter",
-            phrase: "a parameter of the authorization request",
-            label: "asks"
+            label: "asks",
+            phrase: "a parameter of the authorization request"
         ),
         Setting(
             "authorizationDetails",
             .text(\.authorizationDetails),
-            option: "authorization-details",
-            phrase: "what is asked for in detail",
-            label: "asks in detail"
+            label: "asks in detail",
+            phrase: "what is asked for in detail"
         ),
-        Setting(
-            "redirectUri",
-            .text(\.redirectUri),
-            option: "redirect-uri",
-            phrase: "the redirect URI",
-            label: "redirect uri"
-        ),
-        Setting(
-            "redirectPort",
-            .number(\.redirectPort, .port),
-            option: "redirect-port",
-            phrase: "the redirect port",
-            label: "redirect port"
-        ),
-        Setting(
-            "redirectScheme",
-            .text(\.redirectScheme),
-            option: "redirect-scheme",
-            phrase: "the redirect scheme",
-            label: "redirect scheme"
-        ),
+        Setting("redirectUri", .text(\.redirectUri), phrase: "the redirect URI"),
+        Setting("redirectPort", .number(\.redirectPort, .port), phrase: "the redirect port"),
+        Setting("redirectScheme", .text(\.redirectScheme), phrase: "the redirect scheme"),
         Setting(
             "requireIss",
             .flag(\.requireIss),
-            option: "require-iss",
-            phrase: "the demand for an issuer in each answer",
-            label: "requires iss"
+            label: "requires iss",
+            phrase: "the demand for an issuer in each answer"
         ),
         Setting(
             "postLogoutRedirectUri",
             .text(\.postLogoutRedirectUri),
-            option: "post-logout-redirect-uri",
-            phrase: "the redirect URI of the sign-out",
-            label: "after logout"
+            label: "after logout",
+            phrase: "the redirect URI of the sign-out"
         ),
-        Setting(
-            "loginBrowser",
-            .text(\.loginBrowser),
-            option: "login-browser",
-            phrase: "the browser for sign-ins",
-            label: "login browser"
-        ),
-        Setting(
-            "loginWindow",
-            .text(\.loginWindow),
-            option: "login-window",
-            phrase: "the kind of window for sign-ins",
-            label: "login window"
-        ),
-        Setting(
-            "leadTimeSec",
-            .seconds(\.leadTimeSec, .century),
-            option: "lead-time",
-            phrase: "the lead time",
-            label: "lead time"
-        ),
-        Setting(
-            "rotationGraceSec",
-            .seconds(\.rotationGraceSec, .century),
-            option: "rotation-grace",
-            phrase: "the rotation grace",
-            label: "rotation grace"
-        ),
+        Setting("loginBrowser", .text(\.loginBrowser), phrase: "the browser for sign-ins"),
+        Setting("loginWindow", .text(\.loginWindow), phrase: "the kind of window for sign-ins"),
+        Setting("leadTimeSec", .seconds(\.leadTimeSec, .century), phrase: "the lead time"),
+        Setting("rotationGraceSec", .seconds(\.rotationGraceSec, .century), phrase: "the rotation grace"),
         Setting(
             "refreshTokenLifetimeSec",
             .seconds(\.refreshTokenLifetimeSec, .century),
-            option: "refresh-token-lifetime",
-            phrase: "the refresh token's lifetime",
-            label: "refresh token"
+            label: "refresh token",
+            phrase: "the refresh token's lifetime"
         ),
         Setting(
             "allowedUnits",
             .list(\.allowedUnits),
             option: "allow-unit",
-            phrase: "an allowed unit",
-            label: "allowed unit"
+            label: "allowed unit",
+            phrase: "an allowed unit"
         ),
         Setting(
             "allowedExecutables",
             .list(\.allowedExecutables),
             option: "allow-executable",
-            phrase: "an allowed executable",
-            label: "allowed program"
+            label: "allowed program",
+            phrase: "an allowed executable"
         ),
-        Setting(
-            "confirm",
-            .flag(\.confirm),
-            option: "confirm",
-            phrase: "the question before a token is given",
-            label: "asks first"
-        ),
+        Setting("confirm", .flag(\.confirm), label: "asks first", phrase: "the question before a token is given"),
         Setting(
             "forgetAfterSec",
             .seconds(\.forgetAfterSec, .century),
-            option: "forget-after",
-            phrase: "the time until the account signs out",
-            label: "signs out"
+            label: "signs out",
+            phrase: "the time until the account signs out"
         ),
-        Setting("urls", .list(\.urls), option: "url", phrase: "an address", label: "url"),
-        Setting("username", .text(\.username), option: "username", phrase: "the user name", label: "user name"),
-        Setting(
-            "tokenFile",
-            .text(\.tokenFile),
-            option: "token-file",
-            phrase: "the token file",
-            label: "token file"
-        ),
-        Setting(
-            "tokenFileKind",
-            .text(\.tokenFileKind),
-            option: "token-file-kind",
-            phrase: "the kind of token file",
-            label: "it holds"
-        ),
+        Setting("urls", .list(\.urls), option: "url", phrase: "an address"),
+        Setting("username", .text(\.username), label: "user name", phrase: "the user name"),
+        Setting("tokenFile", .text(\.tokenFile), phrase: "the token file"),
+        Setting("tokenFileKind", .text(\.tokenFileKind), label: "it holds", phrase: "the kind of token file"),
     ]
 
     /// What its value has to be in a file.

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Basics
 internal import Glibc
 
-StandardDescriptors.fillGaps()
+fillStandardDescriptors()
 _ = signal(SIGPIPE, SIG_IGN)
 
 /// The path of `authctl`, which is installed next to this program.

@@ -1,7 +1,7 @@
 internal import Basics
 internal import Glibc
 
-StandardDescriptors.fillGaps()
+fillStandardDescriptors()
 // If the daemon goes away, there must be an error message and not a silent end. StandardOutput gives a closed pipe its
 // usual end.
 _ = signal(SIGPIPE, SIG_IGN)

@@ -53,7 +53,7 @@ struct ImportOutput {
     }
 
     private func line(_ kind: String, _ message: Hint) -> String {
-        MessageLines.text(kind, message, by: called, .standardError)
+        WrappedText.report(kind, message, by: called, .standardError)
     }
 
     private func write(_ text: String, to descriptor: Int32) -> Bool {

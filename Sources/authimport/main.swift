@@ -4,7 +4,7 @@ internal import Foundation
 internal import Basics
 internal import Glibc
 
-StandardDescriptors.fillGaps()
+fillStandardDescriptors()
 _ = signal(SIGPIPE, SIG_IGN)
 CoreDumps.hideMemory()
 

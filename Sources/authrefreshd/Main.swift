@@ -15,7 +15,7 @@ enum Main {
         HTTPLibrary.ignoreKeyLog()
         // A file that may not grow any more is an error like a full disk, and not this program's end.
         _ = signal(SIGXFSZ, SIG_IGN)
-        StandardDescriptors.fillGaps()
+        fillStandardDescriptors()
         authrefresh_run_tasks_on_own_queue()
         // All connections share one loop. NIO would start one for each processor, with memory of its own.
         NIOSingletons.groupLoopCountSuggestion = 1

@@ -4,6 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import authctl
+
 /// What other tools get from a real daemon, in their own formats.
 struct ToolTests {
     private static let question = "protocol=https\nhost=git.example.org\npath=team/app.git\n"
@@ -140,7 +142,7 @@ struct ToolTests {
 
     @Test func `an overlong request of git or docker gets an error and no answer`() async throws {
         let stage = try DaemonStage()
-        let long = String(repeating: "a", count: ToolLimits.inputBytesMax + 1)
+        let long = String(repeating: "a", count: StandardInput.inputBytesMax + 1)
         let git = try await stage.authctl("git-credential", "get", input: long)
         #expect(git.end == .exited(65) && git.output.isEmpty && git.errors.contains("longer than"))
         let docker = try await stage.authctl("docker-credential", "get", input: long)

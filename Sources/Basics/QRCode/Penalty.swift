@@ -1,12 +1,12 @@
 /// The penalty points for patterns in a symbol that could mislead a reader (ISO/IEC 18004 §7.8.3).
-enum Penalty {
+extension ModuleGrid {
     /// The sum of the four rules.
-    static func total(of grid: ModuleGrid) -> Int {
-        let indices = 0..<grid.size
-        let rows = indices.map { row in indices.map { grid[row, $0] } }
-        let columns = indices.map { column in indices.map { grid[$0, column] } }
-        return (rows + columns).reduce(0) { $0 + runs(in: $1) + falseFinders(in: $1) } + blocks(in: rows)
-            + imbalance(of: rows)
+    var penalty: Int {
+        let indices = 0..<size
+        let rows = indices.map { row in indices.map { self[row, $0] } }
+        let columns = indices.map { column in indices.map { self[$0, column] } }
+        return (rows + columns).reduce(0) { $0 + Self.runs(in: $1) + Self.falseFinders(in: $1) }
+            + Self.blocks(in: rows) + Self.imbalance(of: rows)
     }
 
     /// N1: five or more modules of one color in a line: 3 points, and one for each further module.

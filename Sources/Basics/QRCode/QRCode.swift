@@ -11,8 +11,7 @@ package struct QRCode: Sendable {
     package init?(_ bytes: [UInt8]) {
         guard let version = QRVersion.all.first(where: { $0.holds(bytes.count, .low) }) else { return nil }
         correction = version.holds(bytes.count, .medium) ? .medium : .low
-        let codewords = Codewords.make(of: bytes, version, correction)
-        grid = Mask.best(for: ModuleGrid(version, codewords), correction)
+        grid = ModuleGrid(version, version.codewords(of: bytes, correction)).masked(correction)
     }
 
     package init?(_ text: String) {

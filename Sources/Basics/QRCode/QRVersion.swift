@@ -1,27 +1,22 @@
 /// The size of a symbol, and how its codewords are divided.
 struct QRVersion: Sendable {
-    /// A row of ISO/IEC 18004 table 9: the correction codewords in each block, and the number of blocks, for both
-    /// levels.
-    private struct Blocks {
-        let low: (correction: Int, count: Int)
-        let medium: (correction: Int, count: Int)
-    }
-
+    /// ISO/IEC 18004 table 9: the correction codewords in each block, and the number of blocks, for both levels.
+    ///
     /// Version 13 is the largest whose symbol fits in 80 columns with its quiet zone: 69 + 8 modules.
-    private static let table: [Blocks] = [
-        Blocks(low: (7, 1), medium: (10, 1)),
-        Blocks(low: (10, 1), medium: (16, 1)),
-        Blocks(low: (15, 1), medium: (26, 1)),
-        Blocks(low: (20, 1), medium: (18, 2)),
-        Blocks(low: (26, 1), medium: (24, 2)),
-        Blocks(low: (18, 2), medium: (16, 4)),
-        Blocks(low: (20, 2), medium: (18, 4)),
-        Blocks(low: (24, 2), medium: (22, 4)),
-        Blocks(low: (30, 2), medium: (22, 5)),
-        Blocks(low: (18, 4), medium: (26, 5)),
-        Blocks(low: (20, 4), medium: (30, 5)),
-        Blocks(low: (24, 4), medium: (22, 8)),
-        Blocks(low: (26, 4), medium: (22, 9)),
+    private static let table: [(low: (correction: Int, count: Int), medium: (correction: Int, count: Int))] = [
+        (low: (7, 1), medium: (10, 1)),
+        (low: (10, 1), medium: (16, 1)),
+        (low: (15, 1), medium: (26, 1)),
+        (low: (20, 1), medium: (18, 2)),
+        (low: (26, 1), medium: (24, 2)),
+        (low: (18, 2), medium: (16, 4)),
+        (low: (20, 2), medium: (18, 4)),
+        (low: (24, 2), medium: (22, 4)),
+        (low: (30, 2), medium: (22, 5)),
+        (low: (18, 4), medium: (26, 5)),
+        (low: (20, 4), medium: (30, 5)),
+        (low: (24, 4), medium: (22, 8)),
+        (low: (26, 4), medium: (22, 9)),
     ]
 
     static let all = (1...table.count).map(QRVersion.init(number:))
@@ -87,6 +82,13 @@ struct QRVersion: Sendable {
         guard number >= 7 else { return nil }
         let value = UInt32(number)
         // Annex D: a (18, 6) BCH code by x¹² + x¹¹ + x¹⁰ + x⁹ + x⁸ + x⁵ + x² + 1.
-        return value << 12 | BinaryCode.remainder(of: value, degree: 12, generator: 0x1F25)
+        return value << 12 | Self.remainder(of: value, degree: 12, generator: 0x1F25)
+    }
+
+    /// The code that protects the format and version information (annexes C and D): the remainder of `value`·x^degree divided by `generator`, as polynomials over one bit.
+    static func remainder(of value: UInt32, degree: Int, generator: UInt32) -> UInt32 {
+        (0..<degree).reduce(value) { rest, _ in
+            rest << 1 ^ (rest >> (degree - 1) & 1) * generator
+        }
     }
 }

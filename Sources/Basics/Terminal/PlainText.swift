@@ -101,6 +101,16 @@ package enum WrappedText {
         return fill(words, width, indent, "")
     }
 
+    /// The lines of `authctl: KIND: message` on standard error, wrapped for a person at a terminal, each with a newline.
+    ///
+    /// - Parameters:
+    ///   - kind: `error`, `hint`, `warning` or `note`.
+    ///   - called: the name of `authctl` in the message's commands.
+    package static func report(_ kind: String, _ text: Hint, by called: InvokedAs, _ style: TerminalStyle) -> String {
+        message("authctl: \(kind): \(text)", by: called, charset: style.charset, width: style.width, indent: 2)
+            .joined(separator: "\n") + "\n"
+    }
+
     /// The words of a message. A command is one word, with the quotes and the punctuation that touch it.
     private static func words(of parts: [(text: String, isCommand: Bool)]) -> [(text: String, isCommand: Bool)] {
         var words: [(text: String, isCommand: Bool)] = []

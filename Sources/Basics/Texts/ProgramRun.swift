@@ -1,4 +1,4 @@
-internal import Glibc
+package import Glibc
 
 /// Runs a program from `PATH` without a shell, and collects its output. The output may contain secrets; it comes through
 /// a socket pair and stays in memory.
@@ -73,25 +73,50 @@ package struct ProgramRun {
     }
 
     private func spawn(_ child: inout pid_t, output: Int32) -> Int32 {
+        unsafe Self.start(words, &child) { actions in
+            switch input {
+            case .nothing: unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+            case .ours: break
+            case .file(let path): unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, path, O_RDONLY, 0)
+            }
+            unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+            if collectsErrors { unsafe posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO) }
+        }
+    }
+
+    /// Starts a program from `PATH` without a shell.
+    ///
+    /// - Parameters:
+    ///   - mask: the signals that it blocks; nil for those of this process.
+    ///   - numbers: the signals that have their usual effect. Our programs ignore two that its own children need.
+    ///   - flags: further flags of posix_spawnattr_setflags(3p).
+    ///   - prepare: sets up its descriptors.
+    /// - Returns: 0 or the error number.
+    package static func start(
+        _ words: [String],
+        _ child: inout pid_t,
+        blocking mask: sigset_t? = nil,
+        resetting numbers: [Int32] = [SIGPIPE, SIGXFSZ],
+        flags: Int16 = 0,
+        _ prepare: (inout posix_spawn_file_actions_t) -> Void = { _ in }
+    ) -> Int32 {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        switch input {
-        case .nothing: unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        case .ours: break
-        case .file(let path): unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, path, O_RDONLY, 0)
-        }
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        if collectsErrors { unsafe posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO) }
-        // Our programs ignore these signals. The child's own children need them.
+        unsafe prepare(&actions)
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         var defaults = sigset_t()
         unsafe sigemptyset(&defaults)
-        for number in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&defaults, number) }
+        for number in numbers { unsafe sigaddset(&defaults, number) }
         unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        var flags = flags | Int16(POSIX_SPAWN_SETSIGDEF)
+        if var mask {
+            unsafe posix_spawnattr_setsigmask(&attributes, &mask)
+            flags |= Int16(POSIX_SPAWN_SETSIGMASK)
+        }
+        unsafe posix_spawnattr_setflags(&attributes, flags)
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         defer { unsafe arguments.forEach { unsafe free($0) } }
         return unsafe posix_spawnp(&child, words[0], &actions, &attributes, &arguments, environ)

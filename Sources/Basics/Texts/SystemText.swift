@@ -12,6 +12,18 @@ package func environmentValue(_ name: String) -> String? {
     return unsafe String(cString: value)
 }
 
+/// Opens standard input, output and error where they are closed. Otherwise a socket or a file would get their number, and
+/// be read or written as a standard stream.
+///
+/// They get `/dev/null`, opened for the wrong direction, so that reading and writing still fail with `EBADF`, as on a
+/// closed descriptor. Call it before anything is opened.
+package func fillStandardDescriptors() {
+    for place in STDIN_FILENO...STDERR_FILENO where fcntl(place, F_GETFD) < 0 {
+        // The kernel assigns the lowest free number.
+        _ = unsafe open("/dev/null", place == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+    }
+}
+
 extension String {
     /// The text with a lower-case first letter, for use inside a sentence.
     package var lowercasedFirst: String {

@@ -15,7 +15,7 @@ final class AssertionFiles: Sendable {
     init(
         timeLimit: Duration = CertificateAuthorities.fileTimeLimit,
         contents: @escaping @Sendable (_ path: String) -> [UInt8]? = {
-            try? RegularFile.contents(of: $0, limit: CertificateAuthorities.fileBytesMax)
+            try? NamedFile.contents(of: $0, limit: CertificateAuthorities.fileBytesMax)
         }
     ) {
         self.contents = contents

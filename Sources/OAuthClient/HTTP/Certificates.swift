@@ -51,7 +51,7 @@ package final class CertificateAuthorities: Sendable {
         fileTimeLimit: Duration = CertificateAuthorities.fileTimeLimit,
         fileReadsMax: Int = CertificateAuthorities.fileReadsMax,
         contents: @escaping @Sendable (_ path: String) -> [UInt8]? = {
-            try? RegularFile.contents(of: $0, limit: CertificateAuthorities.fileBytesMax)
+            try? NamedFile.contents(of: $0, limit: CertificateAuthorities.fileBytesMax)
         }
     ) {
         self.contents = contents

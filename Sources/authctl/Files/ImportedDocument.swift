@@ -41,7 +41,7 @@ enum ImportedDocument {
         }
         switch ClientFile(Array(text.utf8)) {
         case .client(let client), .impersonation(let client, _):
-            if let token = client.refreshToken?.reveal(), RefreshTokenText.flaw(in: token) == nil {
+            if let token = client.refreshToken?.reveal(), token.flawAsRefreshToken == nil {
                 let hasClient = client.id != nil || client.server != nil
                 self = .refreshToken(token, hasClient ? client : nil)
                 return
@@ -84,9 +84,9 @@ enum ImportedDocument {
 
     /// A file with nothing but a refresh token.
     private static func bareToken(_ token: String) throws(Report) -> String {
-        guard let flaw = RefreshTokenText.flaw(in: token) else { return token }
+        guard let flaw = token.flawAsRefreshToken else { return token }
         throw .document(
-            "the file contains \(flaw.rawValue), but no refresh token",
+            "the file contains \(flaw), but no refresh token",
             hint:
                 "expected: a refresh token on one line, a token endpoint's answer ({\"refresh_token\": ...}), a file"
                 + " with its client too, or what '\(Command("account", "export", "ACCOUNT"))' wrote"

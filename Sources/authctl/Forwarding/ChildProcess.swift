@@ -19,19 +19,8 @@ struct ChildProcess {
     ///   process.
     /// - Throws: why ssh cannot be started.
     init(_ words: [String], blocking signals: sigset_t) throws(Report) {
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var (mask, defaults) = (signals, sigset_t())
-        unsafe sigemptyset(&defaults)
-        for number in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&defaults, number) }
-        unsafe posix_spawnattr_setsigmask(&attributes, &mask)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-        defer { unsafe arguments.forEach { unsafe free($0) } }
         var pid: pid_t = 0
-        let failure = unsafe posix_spawnp(&pid, words[0], nil, &attributes, &arguments, environ)
+        let failure = unsafe ProgramRun.start(words, &pid, blocking: signals)
         guard failure == 0 else {
             let install = Command(program: "sudo", "apt", "install", "openssh-client")
             throw Report(

@@ -11,7 +11,7 @@ extension Report {
     func text(_ style: TerminalStyle) -> String {
         guard !message.isEmpty else { return "" }
         let lines = [("error", Hint(message))] + hints.map { ("hint", $0) }
-        return lines.map { kind, line in MessageLines.text(kind, line, by: .here, style) }.joined()
+        return lines.map { kind, line in WrappedText.report(kind, line, by: .here, style) }.joined()
     }
 
     /// The failure as one line for programs, with a newline; empty if everything was reported already.

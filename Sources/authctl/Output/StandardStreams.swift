@@ -7,17 +7,20 @@ internal import AuthRefreshInterface
 enum StandardInput {
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
+    /// The most bytes that a tool may write to its credential helper. git and docker write a few hundred, plus one or
+    /// two tokens.
+    static let inputBytesMax = 65_536
+
     /// All that a tool writes to its helper.
     ///
     /// - Parameter endsWithEmptyLine: whether an empty line ends the input. git may keep the pipe open after that line,
     ///   while it waits for the answer.
     /// - Throws: `document` if it is too long, or not text.
     static func toolText(endsWithEmptyLine: Bool = false) throws(Report) -> String {
-        let most = ToolLimits.inputBytesMax
-        let bytes = try FileDescriptor.readAll(STDIN_FILENO, atMost: most) { bytes in
+        let bytes = try FileDescriptor.readAll(STDIN_FILENO, atMost: inputBytesMax) { bytes in
             endsWithEmptyLine && hasEmptyLine(bytes)
         } orReport: { number in
-            .toolInput(number.map { "cannot be read: \(systemText($0))" } ?? "is longer than \(most) bytes")
+            .toolInput(number.map { "cannot be read: \(systemText($0))" } ?? "is longer than \(inputBytesMax) bytes")
         }
         guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
             throw .toolInput("is not text: it contains a NUL byte, or is not UTF-8")
@@ -132,7 +135,7 @@ enum StandardError {
     }
 
     private static func say(_ kind: String, _ text: Hint) {
-        guard isJSON else { return write(MessageLines.text(kind, text, by: .here, .standardError)) }
+        guard isJSON else { return write(WrappedText.report(kind, text, by: .here, .standardError)) }
         write(JSONText.object([(kind, JSONText.quote(PlainText.line(text.text(by: .here))))]) + "\n")
     }
 

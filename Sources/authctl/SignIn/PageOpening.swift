@@ -259,34 +259,27 @@ struct DetachedProgram {
             _ = unsafe write(ends[1], bytes, bytes.count)
         }
         defer { for end in ends where end >= 0 { close(end) } }
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        // A browser's messages do not belong on this terminal.
-        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
-            unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
-        }
-        if ends[0] >= 0 { unsafe posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO) }
-        // A descriptor duplicated onto itself is not closed (posix_spawn_file_actions_adddup2(3p)).
-        if let descriptor { unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor) }
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
         // It runs in its own session, because Ctrl-C and the end of the terminal must not affect it. It gets the
         // default signals.
-        var none = sigset_t()
-        var all = sigset_t()
+        var (none, child) = (sigset_t(), pid_t(0))
         unsafe sigemptyset(&none)
-        unsafe sigfillset(&all)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-        let flags = Self.newSession | Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
-        unsafe posix_spawnattr_setflags(&attributes, flags)
-
-        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-        defer { unsafe arguments.forEach { unsafe free($0) } }
-        var child: pid_t = 0
-        guard unsafe posix_spawnp(&child, words[0], &actions, &attributes, &arguments, environ) == 0 else { return nil }
+        let failure = unsafe ProgramRun.start(
+            words,
+            &child,
+            blocking: none,
+            // All of signal(7).
+            resetting: [Int32](1...64),
+            flags: Self.newSession
+        ) { actions in
+            // A browser's messages do not belong on this terminal.
+            for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
+                unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+            }
+            if ends[0] >= 0 { unsafe posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO) }
+            // A descriptor duplicated onto itself is not closed (posix_spawn_file_actions_adddup2(3p)).
+            if let descriptor { unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor) }
+        }
+        guard failure == 0 else { return nil }
         pid = child
     }
 

@@ -20,7 +20,7 @@ enum ConfigurationFile {
     /// Reads a file.
     static func text(at path: String) throws(ProgramError) -> String {
         do throws(FileError) {
-            return String(decoding: try RegularFile.contents(of: path, limit: largestFile), as: UTF8.self)
+            return String(decoding: try NamedFile.contents(of: path, limit: largestFile), as: UTF8.self)
         } catch {
             throw .configuration("'\(path)' cannot be read: \(error)")
         }

@@ -157,8 +157,8 @@ extension String {
     /// - Throws: as `secret`; `InvalidSettings` for text of another kind.
     func refreshToken() throws(VarlinkError) -> RefreshToken {
         let secret = try secret(field: "refreshToken")
-        if let flaw = RefreshTokenText.flaw(in: self) {
-            throw Complaint(field: "refreshToken", "it is not a refresh token, but \(flaw.rawValue)").error
+        if let flaw = flawAsRefreshToken {
+            throw Complaint(field: "refreshToken", "it is not a refresh token, but \(flaw)").error
         }
         return RefreshToken(secret)
     }

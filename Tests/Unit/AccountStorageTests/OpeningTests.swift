@@ -107,7 +107,7 @@ struct OpeningTests {
         try FileManager.default.linkItem(atPath: path, toPath: folder.file("second"))
         try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: path)
         for name in [path, folder.file("second"), folder.file("link")] {
-            #expect(throws: FileError.ofTheStore) { try RegularFile.contents(of: name, limit: 1 << 20) }
+            #expect(throws: FileError.ofTheStore) { try NamedFile.contents(of: name, limit: 1 << 20) }
             #expect(throws: StoreKeyError.unreadable(path: name, code: EBUSY)) { try StoreKeyFile.own(name).read() }
         }
         // SQLite's lock, which keeps other programs away, has survived all this.
@@ -115,7 +115,7 @@ struct OpeningTests {
             #expect(SQLiteLock.holder(of: path) != nil)
         }
         try store.close()
-        #expect(try RegularFile.contents(of: path, limit: 1 << 20).starts(with: "SQLite format 3".utf8))
+        #expect(try NamedFile.contents(of: path, limit: 1 << 20).starts(with: "SQLite format 3".utf8))
     }
 
     @Test func `the holder of a lock is named with its host, and on another host with what helps`() throws {

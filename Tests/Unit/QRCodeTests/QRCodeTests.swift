@@ -37,16 +37,16 @@ import Testing
 
     /// ISO/IEC 18004 annexes C and D.
     @Test func `format and version information are those of the standard's examples`() {
-        #expect(Mask.format(0b101, .medium) == 0b100_0000_1100_1110)
+        #expect(ModuleGrid.format(0b101, .medium) == 0b100_0000_1100_1110)
         #expect(QRVersion(number: 7).versionInformation == 0b00_0111_1100_1001_0100)
         #expect(QRVersion(number: 6).versionInformation == nil)
     }
 
     @Test func `bytes follow mode and count, and padding fills the rest`() {
-        let short = Codewords.data(Array("ab".utf8), QRVersion(number: 1), .medium)
+        let short = QRVersion(number: 1).data(Array("ab".utf8), .medium)
         #expect(short.prefix(6) == [0x40, 0x26, 0x16, 0x20, 0xEC, 0x11])
         #expect(short.count == 16)
-        let full = Codewords.data(Array(repeating: 0xFF, count: 14), QRVersion(number: 1), .medium)
+        let full = QRVersion(number: 1).data(Array(repeating: 0xFF, count: 14), .medium)
         #expect(full == [0x40, 0xEF] + Array(repeating: 0xFF, count: 13) + [0xF0])
     }
 
@@ -69,10 +69,10 @@ import Testing
 
     /// Each rule alone, on symbols whose other modules alternate.
     @Test func `patterns that could mislead a reader cost the standard's penalty points`() throws {
-        let grid = ModuleGrid(QRVersion(number: 1), Codewords.make(of: Array("x".utf8), QRVersion(number: 1), .medium))
-        let penalties = Mask.numbers.map { Penalty.total(of: Mask.apply($0, to: grid, .medium)) }
-        let best = Mask.best(for: grid, .medium)
-        #expect(penalties.min() == Penalty.total(of: best))
+        let grid = ModuleGrid(QRVersion(number: 1), QRVersion(number: 1).codewords(of: Array("x".utf8), .medium))
+        let penalties = ModuleGrid.maskNumbers.map { grid.masked(by: $0, .medium).penalty }
+        let best = grid.masked(.medium)
+        #expect(penalties.min() == best.penalty)
         #expect(Set(penalties).count > 1)
         // The three finders alone give six penalties for lines that look like a finder: each in two directions.
         #expect(penalties.allSatisfy { $0 >= 6 * 40 })
@@ -104,9 +104,9 @@ import Testing
             #######.##..#...#..#.
             """
         let version = QRVersion(number: 1)
-        let grid = ModuleGrid(version, Codewords.make(of: Array("Hello".utf8), version, .medium))
-        let same = Mask.numbers.filter { number in
-            let masked = Mask.apply(number, to: grid, .medium)
+        let grid = ModuleGrid(version, version.codewords(of: Array("Hello".utf8), .medium))
+        let same = ModuleGrid.maskNumbers.filter { number in
+            let masked = grid.masked(by: number, .medium)
             let rows = (0..<masked.size).map { row in
                 String((0..<masked.size).map { masked[row, $0] ? "#" : "." })
             }

@@ -45,17 +45,17 @@ struct ReaderTests {
         let version = QRVersion.all[index]
         for correction in [Correction.low, .medium] {
             let text = text(version.byteCapacity(correction))
-            let codewords = Codewords.make(of: Array(text.utf8), version, correction)
-            let grid = Mask.best(for: ModuleGrid(version, codewords), correction)
+            let codewords = version.codewords(of: Array(text.utf8), correction)
+            let grid = ModuleGrid(version, codewords).masked(correction)
             #expect(try read(size: grid.size) { grid[$0, $1] } == text)
         }
     }
 
-    @Test(arguments: Mask.numbers) func `every mask is read`(number: Int) throws {
+    @Test(arguments: ModuleGrid.maskNumbers) func `every mask is read`(number: Int) throws {
         let text = "https://login.example.org/device?user_code=WDJB-MJHT"
         let version = try #require(QRVersion.all.first { $0.holds(text.utf8.count, .low) })
-        let codewords = Codewords.make(of: Array(text.utf8), version, .low)
-        let grid = Mask.apply(number, to: ModuleGrid(version, codewords), .low)
+        let codewords = version.codewords(of: Array(text.utf8), .low)
+        let grid = ModuleGrid(version, codewords).masked(by: number, .low)
         #expect(try read(size: grid.size) { grid[$0, $1] } == text)
     }
 

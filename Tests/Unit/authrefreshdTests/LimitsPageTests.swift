@@ -62,7 +62,7 @@ struct LimitsPageTests {
             "lookUpsMax": text(CallerLimits.lookUpsMax),
             "waitingBytesMax": text(JournalLogHandler.waitingBytesMax),
             "drainLimit": text(JournalLogHandler.drainLimit),
-            "inputBytesMax": text(ToolLimits.inputBytesMax),
+            "inputBytesMax": text(StandardInput.inputBytesMax),
             "sourceBytesMax": text(ImportLimit.sourceBytesMax),
             "movedAccountsMax": text(ImportLimit.movedAccountsMax),
             "jsonNestingMax": text(ImportLimit.jsonNestingMax),
