@@ -13,8 +13,6 @@ struct Report: Error, Hashable, Sendable {
         case ended
         /// Nobody answers at the socket.
         case unreachable
-        /// No private window is available. Another window would not be what the person asked for.
-        case noPrivateWindow
         case other
     }
 

@@ -125,12 +125,6 @@ extension GrantOption: ExpressibleByArgument {}
 
 extension TokenTypeOption: ExpressibleByArgument {}
 
-extension CalendarDate: ExpressibleByArgument {
-    init?(argument: String) {
-        self.init(argument)
-    }
-}
-
 extension LengthOfTime: ExpressibleByArgument {
     init?(argument: String) {
         self.init(argument)

@@ -74,9 +74,9 @@ struct AccountAddCommand: ParsableCommand {
     @OptionGroup var options: SettingsOptions
 
     @Option(
-        help: ArgumentHelp(
-            "A file with the refresh token, a token answer in JSON, or another program's JSON file that also names the client; '-' reads standard input, or asks on the terminal.",
-            valueName: "file"
+        help: .value(
+            "file",
+            "A file with the refresh token, a token answer in JSON, or another program's JSON file that also names the client; '-' reads standard input, or asks on the terminal."
         ),
         completion: .file()
     )
@@ -86,9 +86,9 @@ struct AccountAddCommand: ParsableCommand {
     var register = false
 
     @Option(
-        help: ArgumentHelp(
-            "A server that takes the tokens, such as a remote MCP server: it names its authorization server and scopes (RFC 9728).",
-            valueName: "url"
+        help: .value(
+            "url",
+            "A server that takes the tokens, such as a remote MCP server: it names its authorization server and scopes (RFC 9728)."
         )
     )
     var resourceServer: String?
@@ -97,10 +97,7 @@ struct AccountAddCommand: ParsableCommand {
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp(
-            "What the tokens are for, as the provider's profile names it: mail, calendar, files.",
-            valueName: "purpose"
-        ),
+        help: .value("purpose", "What the tokens are for, as the provider's profile names it: mail, calendar, files."),
         completion: .list(["mail", "calendar", "files"])
     )
     var purpose: String?
@@ -121,10 +118,7 @@ struct AccountAddCommand: ParsableCommand {
     var grant: GrantOption?
 
     @Option(
-        help: ArgumentHelp(
-            "The account whose token is exchanged for this one's (token-exchange).",
-            valueName: "account"
-        ),
+        help: .value("account", "The account whose token is exchanged for this one's (token-exchange)."),
         completion: DaemonCompletion.accounts
     )
     var subjectAccount: String?
@@ -133,10 +127,7 @@ struct AccountAddCommand: ParsableCommand {
     var subjectTokenType: TokenTypeOption?
 
     @Option(
-        help: ArgumentHelp(
-            "The account that acts on behalf of the other one. Default: the client acts.",
-            valueName: "account"
-        ),
+        help: .value("account", "The account that acts on behalf of the other one. Default: the client acts."),
         completion: DaemonCompletion.accounts
     )
     var actorAccount: String?
@@ -145,9 +136,9 @@ struct AccountAddCommand: ParsableCommand {
     var actorTokenType: TokenTypeOption?
 
     @Option(
-        help: ArgumentHelp(
-            "The type of token to ask for: a URI, or the last word of one in urn:ietf:params:oauth:token-type. Default: the server chooses.",
-            valueName: "type"
+        help: .value(
+            "type",
+            "The type of token to ask for: a URI, or the last word of one in urn:ietf:params:oauth:token-type. Default: the server chooses."
         ),
         completion: .list(TokenTypeOption.allCases.map(\.rawValue))
     )

@@ -38,9 +38,9 @@ struct AccountListCommand: ParsableCommand {
     )
 
     @Option(
-        help: ArgumentHelp(
-            "Only the accounts of this person: a user name, an e-mail address, a name, the server's identifier, or a home (tenant).",
-            valueName: "name"
+        help: .value(
+            "name",
+            "Only the accounts of this person: a user name, an e-mail address, a name, the server's identifier, or a home (tenant)."
         )
     )
     var person: String?

@@ -60,16 +60,16 @@ struct AccountEditCommand: ParsableCommand {
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp(
-            "Ask for the scopes of this purpose, as the provider's profile names it: mail, calendar, files.",
-            valueName: "purpose"
+        help: .value(
+            "purpose",
+            "Ask for the scopes of this purpose, as the provider's profile names it: mail, calendar, files."
         ),
         completion: .list(["mail", "calendar", "files"])
     )
     var purpose: String?
 
     @Option(
-        help: ArgumentHelp("A setting to empty; may be given several times.", valueName: "setting"),
+        help: .value("setting", "A setting to empty; may be given several times."),
         completion: .list(Self.clearable)
     )
     var clear: [String] = []

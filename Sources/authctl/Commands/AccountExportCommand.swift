@@ -37,7 +37,7 @@ struct AccountExportCommand: ParsableCommand {
 
     @Option(
         name: .customLong("output"),
-        help: ArgumentHelp("Write to this new file, with mode 0600.", valueName: "file"),
+        help: .value("file", "Write to this new file, with mode 0600."),
         completion: .file()
     )
     var newFile: String?

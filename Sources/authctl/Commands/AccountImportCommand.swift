@@ -39,10 +39,7 @@ struct AccountImportCommand: ParsableCommand {
     @Argument(help: "What to import.", completion: .file())
     var file: String?
 
-    @Option(
-        help: ArgumentHelp("A file with a refresh token for the account.", valueName: "file"),
-        completion: .file()
-    )
+    @Option(help: .value("file", "A file with a refresh token for the account."), completion: .file())
     var refreshTokenFile: String?
 
     @Flag(help: "Do not wait for the first refresh.")

@@ -71,7 +71,7 @@ struct AuthctlCommand: ParsableCommand {
 /// The options of all commands that connect to the daemon.
 struct ConnectionOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The daemon's socket. Default: AUTHREFRESH_SOCKET, else this user's.", valueName: "path"),
+        help: .value("path", "The daemon's socket. Default: AUTHREFRESH_SOCKET, else this user's."),
         completion: .file()
     )
     var socket: String?
@@ -132,4 +132,9 @@ struct OutputOptions: ParsableArguments {
             try StandardOutput.show(text())
         }
     }
+}
+
+extension ArgumentHelp {
+    /// The help of an option, behind the name of its value.
+    static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }
 }

@@ -38,24 +38,19 @@ struct ChallengeCommand: ParsableCommand {
     @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
-    @Option(
-        help: ArgumentHelp(
-            "The header, or only its value; '-' looks for it in standard input.",
-            valueName: "header"
-        )
-    )
+    @Option(help: .value("header", "The header, or only its value; '-' looks for it in standard input."))
     var header: String
 
-    @Option(help: ArgumentHelp("A scope of the token set; may be given several times.", valueName: "scope"))
+    @Option(help: .value("scope", "A scope of the token set; may be given several times."))
     var scope: [String] = []
 
-    @Option(help: ArgumentHelp("A resource of the token set; may be given several times.", valueName: "uri"))
+    @Option(help: .value("uri", "A resource of the token set; may be given several times."))
     var resource: [String] = []
 
-    @Option(help: ArgumentHelp("The audience of the token set.", valueName: "audience"))
+    @Option(help: .value("audience", "The audience of the token set."))
     var audience: String?
 
-    @Option(help: ArgumentHelp("The claims of the token set.", valueName: "json"))
+    @Option(help: .value("json", "The claims of the token set."))
     var claims: String?
 
     @OptionGroup var output: OutputOptions

@@ -30,10 +30,10 @@ struct ExecCommand: ParsableCommand {
     @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
-    @Option(help: ArgumentHelp("The variable that holds the token.", valueName: "name"))
+    @Option(help: .value("name", "The variable that holds the token."))
     var env: String
 
-    @Option(help: ArgumentHelp("How long the token must still be valid: 60s, 5m, 1h.", valueName: "time"))
+    @Option(help: .value("time", "How long the token must still be valid: 60s, 5m, 1h."))
     var minValidity: LengthOfTime?
 
     @Flag(help: "Use the account's ID token instead of an access token.")

@@ -55,18 +55,13 @@ struct ForwardCommand: ParsableCommand {
     )
     var accounts: [String] = []
 
-    @Option(
-        help: ArgumentHelp("Serve a socket at this path instead of another machine.", valueName: "path"),
-        completion: .file()
-    )
+    @Option(help: .value("path", "Serve a socket at this path instead of another machine."), completion: .file())
     var listen: String?
 
-    @Option(help: ArgumentHelp("The command to run there instead of a login shell, as after '--'.", valueName: "text"))
+    @Option(help: .value("text", "The command to run there instead of a login shell, as after '--'."))
     var command: String?
 
-    @Option(
-        help: ArgumentHelp("An option for ssh, as in ssh_config; may be given several times.", valueName: "name=value")
-    )
+    @Option(help: .value("name=value", "An option for ssh, as in ssh_config; may be given several times."))
     var sshOption: [String] = []
 
     @Flag(help: "Print errors as JSON; what the other machine prints stays as it is.")

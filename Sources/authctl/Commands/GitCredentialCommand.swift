@@ -30,10 +30,7 @@ struct GitCredentialCommand: ParsableCommand {
     @Argument(help: "What git asks for: get, store, erase or capability; anything else is ignored.")
     var operation: String
 
-    @Option(
-        help: ArgumentHelp("Use this account for every address.", valueName: "account"),
-        completion: DaemonCompletion.accounts
-    )
+    @Option(help: .value("account", "Use this account for every address."), completion: DaemonCompletion.accounts)
     var account: String?
 
     @Flag(help: "Print errors as JSON.")

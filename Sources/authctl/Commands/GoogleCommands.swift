@@ -100,13 +100,13 @@ struct GoogleConfigCommand: ParsableCommand {
     @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
-    @Option(help: ArgumentHelp("The pool's provider: //iam.googleapis.com/...", valueName: "name"))
+    @Option(help: .value("name", "The pool's provider: //iam.googleapis.com/..."))
     var audience: String
 
-    @Option(help: ArgumentHelp("The service account to act as.", valueName: "email"))
+    @Option(help: .value("email", "The service account to act as."))
     var serviceAccount: String?
 
-    @Option(help: ArgumentHelp("The project that is charged for the use of a workforce pool.", valueName: "project"))
+    @Option(help: .value("project", "The project that is charged for the use of a workforce pool."))
     var userProject: String?
 
     @Flag(help: "Use the access token instead of the ID token; it must be a JWT.")

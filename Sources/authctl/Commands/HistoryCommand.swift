@@ -34,7 +34,7 @@ struct HistoryCommand: ParsableCommand {
     )
     var account: String?
 
-    @Option(help: ArgumentHelp("How many hours to look back, 1 to 720.", valueName: "number"))
+    @Option(help: .value("number", "How many hours to look back, 1 to 720."))
     var hours = 48
 
     @OptionGroup var output: OutputOptions

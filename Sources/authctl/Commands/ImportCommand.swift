@@ -43,23 +43,23 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "Take over every account that is found, without asking.")
     var all = false
 
-    @Option(help: ArgumentHelp("Look only at this program's accounts.", valueName: "program"))
+    @Option(help: .value("program", "Look only at this program's accounts."))
     var from: SourceProgram?
 
     @Option(
-        help: ArgumentHelp(
-            "Read this file instead of the program's usual one. Without --from, a JSON file that names its client.",
-            valueName: "file"
+        help: .value(
+            "file",
+            "Read this file instead of the program's usual one. Without --from, a JSON file that names its client."
         ),
         completion: .file()
     )
     var file: String?
 
-    @Option(name: .customLong("as"), help: ArgumentHelp("The name of the account here.", valueName: "name"))
+    @Option(name: .customLong("as"), help: .value("name", "The name of the account here."))
     var newName: String?
 
     @Option(
-        help: ArgumentHelp("A file with the password that oidc-gen needs, instead of asking you.", valueName: "file"),
+        help: .value("file", "A file with the password that oidc-gen needs, instead of asking you."),
         completion: .file()
     )
     var passwordFile: String?

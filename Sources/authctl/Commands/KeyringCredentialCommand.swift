@@ -39,10 +39,10 @@ struct KeyringCredentialCommand: ParsableCommand {
     @Argument(help: "The user name; may be left out with --mode creds.")
     var username: String?
 
-    @Option(help: ArgumentHelp("What to print: password, or creds for the user name, too.", valueName: "mode"))
+    @Option(help: .value("mode", "What to print: password, or creds for the user name, too."))
     var mode = Mode.password
 
-    @Option(help: ArgumentHelp("The form: plain or json.", valueName: "form"))
+    @Option(help: .value("form", "The form: plain or json."))
     var output = Form.plain
 
     @Flag(help: "Print JSON, as --output json does; errors too.")

@@ -37,7 +37,7 @@ struct KubeCredentialCommand: ParsableCommand {
 
     @OptionGroup var target: TokenTargetOptions
 
-    @Option(help: ArgumentHelp("How long the token must still be valid: 60s, 5m.", valueName: "time"))
+    @Option(help: .value("time", "How long the token must still be valid: 60s, 5m."))
     var minValidity: LengthOfTime?
 
     @Flag(help: "Accepted by every command; the answer of this one is always JSON, and so are errors.")
@@ -121,7 +121,7 @@ struct KubeconfigCommand: ParsableCommand {
 
     @OptionGroup var target: TokenTargetOptions
 
-    @Option(help: ArgumentHelp("The version of ExecCredential that kubectl should use.", valueName: "version"))
+    @Option(help: .value("version", "The version of ExecCredential that kubectl should use."))
     var apiVersion = KubeVersion.v1
 
     @Flag(help: "Print JSON, which kubectl reads as well; errors too.")

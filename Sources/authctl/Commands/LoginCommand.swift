@@ -91,67 +91,47 @@ struct LoginCommand: ParsableCommand {
 
     @OptionGroup var newAccountOptions: NewAccountOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "What the server should ask you for: login, consent, select_account, create.",
-            valueName: "prompt"
-        )
-    )
+    @Option(help: .value("prompt", "What the server should ask you for: login, consent, select_account, create."))
     var prompt: String?
 
-    @Option(help: ArgumentHelp("The user name that the server should suggest.", valueName: "name"))
+    @Option(help: .value("name", "The user name that the server should suggest."))
     var loginHint: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "A level of authentication to ask for (acr); may be given several times.",
-            valueName: "value"
-        )
-    )
+    @Option(help: .value("value", "A level of authentication to ask for (acr); may be given several times."))
     var acrValues: [String] = []
 
-    @Option(help: ArgumentHelp("How long ago the last authentication may have been: 0, 15m, 1h.", valueName: "time"))
+    @Option(help: .value("time", "How long ago the last authentication may have been: 0, 15m, 1h."))
     var maxAge: LengthOfTime?
 
-    @Option(
-        help: ArgumentHelp(
-            "A scope to ask for, instead of the account's own; may be given several times.",
-            valueName: "scope"
-        )
-    )
+    @Option(help: .value("scope", "A scope to ask for, instead of the account's own; may be given several times."))
     var scope: [String] = []
 
-    @Option(help: ArgumentHelp("Claims to ask for, as JSON (OpenID Connect Core 5.5).", valueName: "json"))
+    @Option(help: .value("json", "Claims to ask for, as JSON (OpenID Connect Core 5.5)."))
     var claims: String?
 
-    @Option(
-        help: ArgumentHelp("Run this policy of the provider, and leave the account as it is.", valueName: "name")
-    )
+    @Option(help: .value("name", "Run this policy of the provider, and leave the account as it is."))
     var policy: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Add an account with this name for another person, with the settings of the account above.",
-            valueName: "name"
+        help: .value(
+            "name",
+            "Add an account with this name for another person, with the settings of the account above."
         )
     )
     var newAccount: String?
 
     @Option(
-        help: ArgumentHelp(
-            "What the server answers with: code, 'code id_token' or id_token. Default: code.",
-            valueName: "type"
-        ),
+        help: .value("type", "What the server answers with: code, 'code id_token' or id_token. Default: code."),
         completion: .list(Self.responseTypes)
     )
     var responseType: String?
 
-    @Option(help: ArgumentHelp("The nonce that the ID token must contain.", valueName: "text"))
+    @Option(help: .value("text", "The nonce that the ID token must contain."))
     var nonce: String?
 
     @Option(
         name: .customLong("nonce-sha256"),
-        help: ArgumentHelp("The same, sent as its SHA-256 in hexadecimal digits.", valueName: "text")
+        help: .value("text", "The same, sent as its SHA-256 in hexadecimal digits.")
     )
     var hashedNonce: String?
 

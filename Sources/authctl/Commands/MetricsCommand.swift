@@ -25,7 +25,7 @@ struct MetricsCommand: ParsableCommand {
 
     @Option(
         name: [.short, .long],
-        help: ArgumentHelp("Write to this file instead of standard output; it is replaced.", valueName: "file"),
+        help: .value("file", "Write to this file instead of standard output; it is replaced."),
         completion: .file()
     )
     var output: String?

@@ -5,51 +5,41 @@ internal import Basics
 /// The options of `authctl login` that create a missing account. `authctl account add` has all settings.
 struct NewAccountOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("If the account does not exist, add it with this provider.", valueName: "name"),
+        help: .value("name", "If the account does not exist, add it with this provider."),
         completion: DaemonCompletion.providers
     )
     var provider: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "If the account does not exist, add it with this authorization server, an https URL.",
-            valueName: "url"
-        )
-    )
+    @Option(help: .value("url", "If the account does not exist, add it with this authorization server, an https URL."))
     var issuer: String?
 
     @Option(
-        help: ArgumentHelp(
-            "If the account does not exist, add it for this server that takes its tokens, such as a remote MCP server.",
-            valueName: "url"
+        help: .value(
+            "url",
+            "If the account does not exist, add it for this server that takes its tokens, such as a remote MCP server."
         )
     )
     var resourceServer: String?
 
-    @Option(help: ArgumentHelp("The tenant at the provider, for a new account.", valueName: "name"))
+    @Option(help: .value("name", "The tenant at the provider, for a new account."))
     var tenant: String?
 
-    @Option(
-        help: ArgumentHelp("A value that the provider's profile asks for, for a new account.", valueName: "name=value")
-    )
+    @Option(help: .value("name=value", "A value that the provider's profile asks for, for a new account."))
     var `set`: [String] = []
 
-    @Option(help: ArgumentHelp("The client id, for a new account.", valueName: "id"))
+    @Option(help: .value("id", "The client id, for a new account."))
     var clientId: String?
 
     @Option(
-        help: ArgumentHelp(
-            "A file with the client secret, for a new account; '-' asks for it.",
-            valueName: "file"
-        ),
+        help: .value("file", "A file with the client secret, for a new account; '-' asks for it."),
         completion: .file()
     )
     var clientSecretFile: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The absolute path of a file with another issuer's JWT about the client, for a new account.",
-            valueName: "file"
+        help: .value(
+            "file",
+            "The absolute path of a file with another issuer's JWT about the client, for a new account."
         ),
         completion: .file()
     )
@@ -57,10 +47,7 @@ struct NewAccountOptions: ParsableArguments {
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp(
-            "What the tokens of a new account are for: mail, calendar, files.",
-            valueName: "purpose"
-        ),
+        help: .value("purpose", "What the tokens of a new account are for: mail, calendar, files."),
         completion: .list(["mail", "calendar", "files"])
     )
     var purpose: String?

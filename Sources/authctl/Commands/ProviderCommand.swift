@@ -125,7 +125,7 @@ struct ProviderDiscoverCommand: ParsableCommand {
     @Argument(help: "The issuer's URL, or another URL on its host.")
     var url: String
 
-    @Option(help: ArgumentHelp("The profile's name. Default: made from the host's name.", valueName: "name"))
+    @Option(help: .value("name", "The profile's name. Default: made from the host's name."))
     var name: String?
 
     @OptionGroup var output: OutputOptions

@@ -4,9 +4,9 @@ internal import Basics
 /// The option for the token that some servers demand for a registration (RFC 7591 §3, "initial access token").
 struct RegistrationPermission: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "A file with the token that permits a registration; '-' reads standard input, or asks on the terminal.",
-            valueName: "file"
+        help: .value(
+            "file",
+            "A file with the token that permits a registration; '-' reads standard input, or asks on the terminal."
         ),
         completion: .file()
     )

@@ -4,70 +4,64 @@ internal import Basics
 
 /// The options that describe an account, for `add` and `edit`.
 struct SettingsOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The authorization server's identifier: an https URL.", valueName: "url"))
+    @Option(help: .value("url", "The authorization server's identifier: an https URL."))
     var issuer: String?
 
-    @Option(
-        help: ArgumentHelp("A provider profile known to the daemon.", valueName: "name"),
-        completion: DaemonCompletion.providers
-    )
+    @Option(help: .value("name", "A provider profile known to the daemon."), completion: DaemonCompletion.providers)
     var provider: String?
 
-    @Option(help: ArgumentHelp("The tenant at the provider, as --set tenant=NAME.", valueName: "name"))
+    @Option(help: .value("name", "The tenant at the provider, as --set tenant=NAME."))
     var tenant: String?
 
-    @Option(help: ArgumentHelp("The policy at the provider (Azure AD B2C), as --set policy=NAME.", valueName: "name"))
+    @Option(help: .value("name", "The policy at the provider (Azure AD B2C), as --set policy=NAME."))
     var policy: String?
 
-    @Option(help: ArgumentHelp("Your own host name at the provider, as --set domain=NAME.", valueName: "host"))
+    @Option(help: .value("host", "Your own host name at the provider, as --set domain=NAME."))
     var domain: String?
 
-    @Option(help: ArgumentHelp("The realm at the provider (Keycloak), as --set realm=NAME.", valueName: "name"))
+    @Option(help: .value("name", "The realm at the provider (Keycloak), as --set realm=NAME."))
     var realm: String?
 
     @Option(
-        help: ArgumentHelp(
-            "A value that the provider's profile asks for, see '\(InvokedAs.here) provider show'; may be given several times.",
-            valueName: "name=value"
+        help: .value(
+            "name=value",
+            "A value that the provider's profile asks for, see '\(InvokedAs.here) provider show'; may be given several times."
         )
     )
     var `set`: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "A key of the provider's profile, with a value for this account only, see provider-profile.yaml(5); may be given several times.",
-            valueName: "key=value"
+        help: .value(
+            "key=value",
+            "A key of the provider's profile, with a value for this account only, see provider-profile.yaml(5); may be given several times."
         )
     )
     var providerSetting: [String] = []
 
-    @Option(help: ArgumentHelp("The client id that the server gave you.", valueName: "id"))
+    @Option(help: .value("id", "The client id that the server gave you."))
     var clientId: String?
 
     @Option(
-        help: ArgumentHelp(
-            "A file with the client secret, or JSON that names the client, such as what Google's console downloads; '-' reads standard input, or asks on the terminal.",
-            valueName: "file"
+        help: .value(
+            "file",
+            "A file with the client secret, or JSON that names the client, such as what Google's console downloads; '-' reads standard input, or asks on the terminal."
         ),
         completion: .file()
     )
     var clientSecretFile: String?
 
     @Option(
-        help: ArgumentHelp(
-            "When the server stops accepting the secret: 2027-05-31. You are told two weeks ahead.",
-            valueName: "date"
-        )
+        help: .value("date", "When the server stops accepting the secret: 2027-05-31. You are told two weeks ahead.")
     )
     var clientSecretExpires: CalendarDate?
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "method",
             """
             none, client_secret_basic, client_secret_post, client_secret_jwt, private_key_jwt, tls_client_auth or \
             self_signed_tls_client_auth. Default: the daemon finds out.
-            """,
-            valueName: "method"
+            """
         ),
         completion: .list([
             "none", "client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt",
@@ -77,176 +71,152 @@ struct SettingsOptions: ParsableArguments {
     var clientAuth: String?
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "file",
             """
             A file with the client's private key: PEM, JWK, Apple's .p8 or Google's JSON. For the tls methods the \
             certificate is in it, too.
-            """,
-            valueName: "file"
+            """
         ),
         completion: .file()
     )
     var clientKeyFile: String?
 
-    @Option(help: ArgumentHelp("The id of that key (kid), as the server knows it.", valueName: "id"))
+    @Option(help: .value("id", "The id of that key (kid), as the server knows it."))
     var clientKeyId: String?
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "file",
             """
             The absolute path of a file with a JWT that another issuer has made about the client, such as a projected token of \
             Kubernetes. The daemon reads it for each request, and sends it instead of a secret.
-            """,
-            valueName: "file"
+            """
         ),
         completion: .file()
     )
     var clientAssertionFile: String?
 
     @Option(
-        help: ArgumentHelp(
-            "What your programs can do, told to Entra (xms_cc): cp1 if they pass on claims challenges. May be given several times.",
-            valueName: "name"
+        help: .value(
+            "name",
+            "What your programs can do, told to Entra (xms_cc): cp1 if they pass on claims challenges. May be given several times."
         )
     )
     var clientCapability: [String] = []
 
-    @Option(help: ArgumentHelp("Apple's identifier of the developer team.", valueName: "id"))
+    @Option(help: .value("id", "Apple's identifier of the developer team."))
     var teamId: String?
 
     @Flag(help: "With --dpop: also accept access tokens that are not bound to the key (Bearer).")
     var acceptBearer = false
 
     @Option(
-        help: ArgumentHelp(
-            "The algorithm of the server's signature on ID tokens: HS256 if it signs with the client secret.",
-            valueName: "algorithm"
+        help: .value(
+            "algorithm",
+            "The algorithm of the server's signature on ID tokens: HS256 if it signs with the client secret."
         )
     )
     var idTokenAlg: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The user that a jwt-bearer token is for (sub). Default: the client itself.",
-            valueName: "name"
-        )
-    )
+    @Option(help: .value("name", "The user that a jwt-bearer token is for (sub). Default: the client itself."))
     var assertionSubject: String?
 
-    @Option(
-        help: ArgumentHelp("The audience of the assertion (aud). Default: the token endpoint's URL.", valueName: "url")
-    )
+    @Option(help: .value("url", "The audience of the assertion (aud). Default: the token endpoint's URL."))
     var assertionAudience: String?
 
-    @Option(help: ArgumentHelp("How long an assertion is valid, up to 1h. Default: 2m.", valueName: "time"))
+    @Option(help: .value("time", "How long an assertion is valid, up to 1h. Default: 2m."))
     var assertionLifetime: LengthOfTime?
 
-    @Option(help: ArgumentHelp("A scope of the grant; may be given several times.", valueName: "scope"))
+    @Option(help: .value("scope", "A scope of the grant; may be given several times."))
     var scope: [String] = []
 
-    @Option(help: ArgumentHelp("The audience of the tokens, as --param audience=NAME.", valueName: "name"))
+    @Option(help: .value("name", "The audience of the tokens, as --param audience=NAME."))
     var audience: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The resource that the tokens are for (RFC 8707), as --param resource=URI.",
-            valueName: "uri"
-        )
-    )
+    @Option(help: .value("uri", "The resource that the tokens are for (RFC 8707), as --param resource=URI."))
     var resource: String?
 
     @Option(
-        help: ArgumentHelp(
-            "A parameter to add to refresh requests; may be given several times. Not for secrets.",
-            valueName: "name=value"
+        help: .value(
+            "name=value",
+            "A parameter to add to refresh requests; may be given several times. Not for secrets."
         )
     )
     var param: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "A parameter to add to authorization requests; may be given several times. Not for secrets.",
-            valueName: "name=value"
+        help: .value(
+            "name=value",
+            "A parameter to add to authorization requests; may be given several times. Not for secrets."
         )
     )
     var authorizationParameter: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "A file with the authorization details to ask for (RFC 9396), a JSON array; '-' reads standard input.",
-            valueName: "file"
+        help: .value(
+            "file",
+            "A file with the authorization details to ask for (RFC 9396), a JSON array; '-' reads standard input."
         ),
         completion: .file()
     )
     var authorizationDetails: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The redirect URI that the client is registered with: on loopback, a page of yours, or with a scheme of yours.",
-            valueName: "uri"
+        help: .value(
+            "uri",
+            "The redirect URI that the client is registered with: on loopback, a page of yours, or with a scheme of yours."
         )
     )
     var redirectUri: String?
 
-    @Option(
-        help: ArgumentHelp("The loopback port that the client is registered with. Default: any.", valueName: "port")
-    )
+    @Option(help: .value("port", "The loopback port that the client is registered with. Default: any."))
     var redirectPort: Int64?
 
-    @Option(
-        help: ArgumentHelp("The URI scheme that the client is registered with: org.example.mail.", valueName: "scheme")
-    )
+    @Option(help: .value("scheme", "The URI scheme that the client is registered with: org.example.mail."))
     var redirectScheme: String?
 
     @Flag(help: "Refuse a sign-in whose answer does not name its issuer (RFC 9207).")
     var requireIss = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Where the browser goes after a sign-out at the server; it must be registered there.",
-            valueName: "uri"
-        )
-    )
+    @Option(help: .value("uri", "Where the browser goes after a sign-out at the server; it must be registered there."))
     var postLogoutRedirectUri: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The browser to sign in with, by its name: firefox, or a desktop entry. Its profile may be signed in already.",
-            valueName: "name"
+        help: .value(
+            "name",
+            "The browser to sign in with, by its name: firefox, or a desktop entry. Its profile may be signed in already."
         )
     )
     var loginBrowser: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The kind of window to sign in with: private, or temporary-profile.",
-            valueName: "kind"
-        ),
+        help: .value("kind", "The kind of window to sign in with: private, or temporary-profile."),
         completion: .list(LoginWindow.allCases.map(\.rawValue))
     )
     var loginWindow: String?
 
-    @Option(help: ArgumentHelp("Refresh this long before the access token expires: 5m.", valueName: "time"))
+    @Option(help: .value("time", "Refresh this long before the access token expires: 5m."))
     var leadTime: LengthOfTime?
 
-    @Option(help: ArgumentHelp("How long the server still accepts a rotated refresh token: 30s.", valueName: "time"))
+    @Option(help: .value("time", "How long the server still accepts a rotated refresh token: 30s."))
     var rotationGrace: LengthOfTime?
 
-    @Option(help: ArgumentHelp("How long an unused refresh token stays valid: 90d.", valueName: "time"))
+    @Option(help: .value("time", "How long an unused refresh token stays valid: 90d."))
     var refreshTokenLifetime: LengthOfTime?
 
     @Option(
-        help: ArgumentHelp(
-            "A systemd unit whose programs may get the tokens, such as mbsync.service; may be given several times.",
-            valueName: "unit"
+        help: .value(
+            "unit",
+            "A systemd unit whose programs may get the tokens, such as mbsync.service; may be given several times."
         )
     )
     var allowUnit: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "A program that may get the tokens, by its path. A program that runs authctl counts as authctl.",
-            valueName: "path"
+        help: .value(
+            "path",
+            "A program that may get the tokens, by its path. A program that runs authctl counts as authctl."
         ),
         completion: .file()
     )
@@ -256,37 +226,32 @@ struct SettingsOptions: ParsableArguments {
     var confirm = false
 
     @Option(
-        help: ArgumentHelp("Sign out by itself this long after each sign-in, with a unit: 8h, 30d.", valueName: "time"),
+        help: .value("time", "Sign out by itself this long after each sign-in, with a unit: 8h, 30d."),
         transform: LengthOfTime.withUnit
     )
     var forgetAfter: LengthOfTime?
 
     @Option(
-        help: ArgumentHelp(
-            "An address for which git, docker and other tools use this account; may be given several times.",
-            valueName: "url"
+        help: .value(
+            "url",
+            "An address for which git, docker and other tools use this account; may be given several times."
         )
     )
     var url: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "The user name that goes with the token there. Default: the provider profile's.",
-            valueName: "name"
-        )
-    )
+    @Option(help: .value("name", "The user name that goes with the token there. Default: the provider profile's."))
     var username: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Keep the token in a file with this name in $XDG_RUNTIME_DIR/authrefreshd/tokens. Default: the account's name.",
-            valueName: "name"
+        help: .value(
+            "name",
+            "Keep the token in a file with this name in $XDG_RUNTIME_DIR/authrefreshd/tokens. Default: the account's name."
         )
     )
     var tokenFile: String?
 
     @Option(
-        help: ArgumentHelp("What that file contains: access, id, json or bearer-header.", valueName: "kind"),
+        help: .value("kind", "What that file contains: access, id, json or bearer-header."),
         completion: .list(["access", "id", "json", "bearer-header"])
     )
     var tokenFileKind: String?
@@ -299,9 +264,6 @@ struct SettingsOptions: ParsableArguments {
     func apply(to settings: inout AccountSettings) throws(Report) {
         settings.issuer = issuer
         settings.provider = provider
-        let named = ["tenant": tenant, "policy": policy, "domain": domain, "realm": realm]
-        settings.variables = try Self.variables(named, set: set)
-        settings.providerSettings = try providerSettings()
         settings.clientId = clientId
         settings.clientAuthentication = clientAuth
         settings.clientKeyId = clientKeyId
@@ -313,9 +275,8 @@ struct SettingsOptions: ParsableArguments {
         settings.assertionSubject = assertionSubject
         settings.assertionAudience = assertionAudience
         settings.assertionLifetimeSec = assertionLifetime?.seconds
-        settings.scopes = scopes
-        settings.refreshParameters = try refreshParameters()
-        settings.authorizationParameters = try authorizationParameters()
+        let scopes = scope.flatMap(TokenRequest.scopeTokens)
+        settings.scopes = scopes.isEmpty ? nil : scopes
         settings.redirectUri = redirectUri
         settings.redirectPort = redirectPort
         settings.redirectScheme = redirectScheme
@@ -334,6 +295,23 @@ struct SettingsOptions: ParsableArguments {
         settings.username = username
         settings.tokenFile = tokenFile
         settings.tokenFileKind = tokenFileKind
+        try applyMembers(to: &settings)
+    }
+
+    /// Writes the options with names and values.
+    private func applyMembers(to settings: inout AccountSettings) throws(Report) {
+        let variables = ["tenant": tenant, "policy": policy, "domain": domain, "realm": realm]
+        settings.variables = try Self.variables(variables, set: set)
+        let option = "--provider-setting"
+        settings.providerSettings = try Self.members(providerSetting, of: option, example: "scope_separator=,")
+        let target = ["audience": audience, "resource": resource]
+        let example = "resource=https://…"
+        settings.refreshParameters = try Self.members(param, of: "--param", example: example, besides: target)
+        settings.authorizationParameters = try Self.members(
+            authorizationParameter,
+            of: "--authorization-parameter",
+            example: "display=popup"
+        )
     }
 
     /// `arguments` with the account's own name added after a lone `--token-file` of `account add` or `edit`, because the
@@ -351,85 +329,41 @@ struct SettingsOptions: ParsableArguments {
         return filled
     }
 
-    /// The scope tokens; nil if none were given. One option may contain several, because scopes are often copied
-    /// together with their spaces.
-    var scopes: [String]? {
-        let tokens = scope.flatMap { $0.split(separator: " ").map(String.init) }
-        return tokens.isEmpty ? nil : tokens
-    }
-
-    /// The values of the provider profile's variables, from options of their own and from `--set`; nil if none were given.
-    ///
-    /// - Throws: `usage`.
-    static func variables(_ named: [String: String?], set texts: [String]) throws(Report) -> [String: String]? {
-        var variables = named.compactMapValues(\.self)
-        for text in texts {
-            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-                throw .usage("'--set' takes a name and a value", hint: "--set tenant=organizations")
-            }
-            let name = String(text[..<equals])
-            guard variables.updateValue(String(text[text.index(after: equals)...]), forKey: name) == nil else {
-                throw .usage("'\("--set")' gives '\(name)' twice", hint: "use '\("--set")' once for each name")
-            }
-        }
-        return variables.isEmpty ? nil : variables
-    }
-}
-
-/// The options with parameters of requests.
-extension SettingsOptions {
     /// Request parameters with secret values (RFC 6749, RFC 7521). They must not be given as arguments.
     static let secretParameters: Set<String> = [
         "client_secret", "refresh_token", "access_token", "client_assertion", "assertion", "password", "code",
     ]
 
-    /// The extra parameters of refresh requests; nil if none were given.
+    /// The named values from options of their own, and from an option with names and values; nil if none were given.
     ///
+    /// - Parameter secrets: names whose values would be secrets.
     /// - Throws: `usage`, `secretAsArgument`.
-    func refreshParameters() throws(Report) -> [String: String]? {
-        var parameters: [String: String] = [:]
-        for (name, value) in [("audience", audience), ("resource", resource)] { parameters[name] = value }
-        try Self.add(param, of: "--param", example: "resource=https://…", to: &parameters)
-        return parameters.isEmpty ? nil : parameters
-    }
-
-    /// The extra parameters of authorization requests; nil if none were given.
-    ///
-    /// - Throws: `usage`, `secretAsArgument`.
-    func authorizationParameters() throws(Report) -> [String: String]? {
-        var parameters: [String: String] = [:]
-        let option = "--authorization-parameter"
-        try Self.add(authorizationParameter, of: option, example: "display=popup", to: &parameters)
-        return parameters.isEmpty ? nil : parameters
-    }
-
-    /// The settings that replace the provider profile's; nil if none were given.
-    ///
-    /// - Throws: `usage`, `secretAsArgument`.
-    func providerSettings() throws(Report) -> [String: String]? {
-        var settings: [String: String] = [:]
-        try Self.add(providerSetting, of: "--provider-setting", example: "scope_separator=,", to: &settings)
-        return settings.isEmpty ? nil : settings
-    }
-
-    private static func add(
+    static func members(
         _ texts: [String],
         of option: String,
         example: String,
-        to parameters: inout [String: String]
-    ) throws(Report) {
+        besides named: [String: String?] = [:],
+        secrets: Set<String> = secretParameters
+    ) throws(Report) -> [String: String]? {
+        var members = named.compactMapValues(\.self)
         for text in texts {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
                 throw .usage("'\(option)' takes a name and a value", hint: "\(option) \(example)")
             }
             let name = String(text[..<equals])
-            guard !secretParameters.contains(name.lowercased()) else {
+            guard !secrets.contains(name.lowercased()) else {
                 throw .secretAsArgument("\(option) \(name.lowercased())")
             }
-            guard parameters.updateValue(String(text[text.index(after: equals)...]), forKey: name) == nil else {
+            guard members.updateValue(String(text[text.index(after: equals)...]), forKey: name) == nil else {
                 throw .usage("'\(option)' gives '\(name)' twice", hint: "use '\(option)' once for each name")
             }
         }
+        return members.isEmpty ? nil : members
+    }
+
+    /// The values of the provider profile's variables.
+    static func variables(_ named: [String: String?], set texts: [String]) throws(Report) -> [String: String]? {
+        try members(texts, of: "--set", example: "tenant=organizations", besides: named, secrets: [])
     }
 
     /// The authorization details; nil if no file was given.

@@ -66,17 +66,12 @@ struct TokenCommand: ParsableCommand {
     )
     var account: String?
 
-    @Option(help: ArgumentHelp("How long the token must still be valid: 60s, 5m, 1h.", valueName: "time"))
+    @Option(help: .value("time", "How long the token must still be valid: 60s, 5m, 1h."))
     var minValidity: LengthOfTime?
 
     @OptionGroup var target: TokenTargetOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "Claims that the token should contain, a JSON object (OpenID Connect Core 5.5).",
-            valueName: "json"
-        )
-    )
+    @Option(help: .value("json", "Claims that the token should contain, a JSON object (OpenID Connect Core 5.5)."))
     var claims: String?
 
     @Flag(help: "Refresh even if the token is valid.")
@@ -89,9 +84,9 @@ struct TokenCommand: ParsableCommand {
     var json = false
 
     @Option(
-        help: ArgumentHelp(
-            "Whose mailbox it is, for xoauth2 and oauthbearer, if it is not that of the person who signed in.",
-            valueName: "name"
+        help: .value(
+            "name",
+            "Whose mailbox it is, for xoauth2 and oauthbearer, if it is not that of the person who signed in."
         )
     )
     var user: String?
@@ -101,11 +96,11 @@ struct TokenCommand: ParsableCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Also print a proof for this request: its method and its URL.", valueName: "method> <url")
+        help: .value("method> <url", "Also print a proof for this request: its method and its URL.")
     )
     var dpop: [String] = []
 
-    @Option(help: ArgumentHelp("The value of the server's DPoP-Nonce header.", valueName: "nonce"))
+    @Option(help: .value("nonce", "The value of the server's DPoP-Nonce header."))
     var dpopNonce: String?
 
     @OptionGroup var connection: ConnectionOptions
@@ -213,27 +208,21 @@ extension IdToken {
         switch request.format {
         case .raw, .xoauth2, .oauthbearer: "\(token)\n"
         case .header: "Authorization: Bearer \(token)\n"
-        case .headersJSON: headers.text + "\n"
-        case .json: object.text + "\n"
+        case .headersJSON: JSONText.object([("Authorization", JSONText.quote("Bearer \(token)"))]) + "\n"
+        case .json: object + "\n"
         case .env: environment(of: request.account)
         }
     }
 
-    private var headers: JSONObjectText {
-        var object = JSONObjectText()
-        object.add("Authorization", JSONText.quote("Bearer \(token)"))
-        return object
-    }
-
-    private var object: JSONObjectText {
-        var object = JSONObjectText()
-        object.add("audiences", JSONText.array(audiences))
-        object.add("expiresAt", UTCStamp.text(expiresAtUSec).map(JSONText.quote))
-        object.add("expiresAtUSec", String(expiresAtUSec))
-        object.add("idToken", JSONText.quote(token))
-        object.add("nonce", nonce.map(JSONText.quote))
-        object.add("subject", JSONText.quote(subject))
-        return object
+    private var object: String {
+        JSONText.object([
+            ("audiences", JSONText.array(audiences)),
+            ("expiresAt", UTCStamp.text(expiresAtUSec).map(JSONText.quote)),
+            ("expiresAtUSec", String(expiresAtUSec)),
+            ("idToken", JSONText.quote(token)),
+            ("nonce", nonce.map(JSONText.quote)),
+            ("subject", JSONText.quote(subject)),
+        ])
     }
 
     /// The environment variable, the same as for an access token.

@@ -2,22 +2,13 @@ internal import ArgumentParser
 
 /// The options of commands that ask for another token than the account's default one.
 struct TokenTargetOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("A scope that the token should have; may be given several times.", valueName: "scope")
-    )
+    @Option(help: .value("scope", "A scope that the token should have; may be given several times."))
     var scope: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "A resource that the token is for, as a URI (RFC 8707); may be given several times.",
-            valueName: "uri"
-        )
-    )
+    @Option(help: .value("uri", "A resource that the token is for, as a URI (RFC 8707); may be given several times."))
     var resource: [String] = []
 
-    @Option(
-        help: ArgumentHelp("The audience that the token is for, if the server supports that.", valueName: "audience")
-    )
+    @Option(help: .value("audience", "The audience that the token is for, if the server supports that."))
     var audience: String?
 
     // If a blank value were ignored, the call would mean the account's default token.

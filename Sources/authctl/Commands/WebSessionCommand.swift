@@ -47,10 +47,10 @@ struct WebSessionCommand: ParsableCommand {
     @Argument(help: "The page's address, or '-'.")
     var url: String
 
-    @Option(help: ArgumentHelp("Where the browser comes back to.", valueName: "uri"))
+    @Option(help: .value("uri", "Where the browser comes back to."))
     var callback: String
 
-    @Option(help: ArgumentHelp("How long to wait: 90s, 5m, at most 1h. Default: 10m.", valueName: "time"))
+    @Option(help: .value("time", "How long to wait: 90s, 5m, at most 1h. Default: 10m."))
     var timeout: LengthOfTime?
 
     @OptionGroup var window: WindowOptions

@@ -15,9 +15,9 @@ struct WindowOptions: ParsableArguments {
     var noOpen = false
 
     @Option(
-        help: ArgumentHelp(
-            "The browser to open: a program in PATH, or its path. You may be signed in there already.",
-            valueName: "program"
+        help: .value(
+            "program",
+            "The browser to open: a program in PATH, or its path. You may be signed in there already."
         )
     )
     var browser: String?
@@ -28,12 +28,7 @@ struct WindowOptions: ParsableArguments {
     )
     var portal = false
 
-    @Option(
-        help: ArgumentHelp(
-            "The window that the portal's dialog belongs to: x11:XID, wayland:HANDLE.",
-            valueName: "handle"
-        )
-    )
+    @Option(help: .value("handle", "The window that the portal's dialog belongs to: x11:XID, wayland:HANDLE."))
     var parentWindow: String?
 
     func validate() throws {

@@ -7,13 +7,8 @@ extension Surroundings {
 
     /// Whether the socket's unit exists: in one of the folders of systemd.unit(5), or wherever else the manager found it.
     var haveUnits: Bool {
-        let variable = environment
-        let home = variable("HOME")
-        let own =
-            [variable("XDG_CONFIG_HOME") ?? home.map { "\($0)/.config" }]
-            + [variable("XDG_DATA_HOME") ?? home.map { "\($0)/.local/share" }]
-        let shared = (variable("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share").split(separator: ":").map(String.init)
-        let folders = own.compactMap(\.self) + shared + ["/etc", "/run", "/usr/local/lib", "/usr/lib"]
+        let system = ["/etc", "/run", "/usr/local/lib", "/usr/lib"]
+        let folders = [settingsFolder].compactMap(\.self) + dataFolders + system
         if folders.contains(where: { file("\($0)/systemd/user/\(Self.socketUnit)") != nil }) { return true }
         let answer = run(systemctl + ["show", "--property=LoadState", "--value", Self.socketUnit])
         return answer.end == .exited(0) && ["loaded\n", "masked\n", "error\n", "bad-setting\n"].contains(answer.text)

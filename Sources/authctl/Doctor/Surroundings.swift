@@ -71,6 +71,16 @@ struct Surroundings: Sendable {
         return ["\(pid)", "\(fields[20])", program].compactMap(\.self).joined(separator: ".")
     }
 
+    /// The folder of the person's settings (XDG Base Directory Specification); nil if the home folder is unknown.
+    var settingsFolder: String? { environment("XDG_CONFIG_HOME") ?? environment("HOME").map { "\($0)/.config" } }
+
+    /// The folders of programs' data, the person's own first (XDG Base Directory Specification).
+    var dataFolders: [String] {
+        let own = environment("XDG_DATA_HOME") ?? environment("HOME").map { "\($0)/.local/share" }
+        let shared = environment("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share"
+        return [own].compactMap(\.self) + shared.split(separator: ":").map(String.init)
+    }
+
     /// Whether this Linux runs in Windows (WSL), which sets the variable for every process.
     var isInWindows: Bool { environment("WSL_DISTRO_NAME") != nil }
 
@@ -106,13 +116,9 @@ struct Surroundings: Sendable {
     }
 
     private static func contents(_ path: String) -> String? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
         // A larger passwd file has thousands of users. The current user's name then comes from a variable.
-        var bytes = [UInt8](repeating: 0, count: 256 << 10)
-        let count = unsafe read(descriptor, &bytes, bytes.count)
-        return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
+        let bytes = try? NamedFile.contents(of: path, limit: 256 << 10)
+        return bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
     private static func realPath(_ path: String) -> String {

@@ -81,7 +81,7 @@ struct FollowedChanges: ~Copyable {
                 guard !isLast else { throw error }
                 self.search?.postpone()
                 return false
-            case .refused, .notFresh, .noPrivateWindow, .other: throw error
+            case .refused, .notFresh, .other: throw error
             }
         }
     }

@@ -116,7 +116,7 @@ struct StatusFeed: ~Copyable {
         } catch {
             switch error.cause {
             case .unreachable, .ended: return
-            case .refused, .notFresh, .noPrivateWindow, .other: throw error
+            case .refused, .notFresh, .other: throw error
             }
         }
     }

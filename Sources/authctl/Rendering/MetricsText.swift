@@ -15,12 +15,10 @@ struct MetricsText {
     private mutating func addDaemon(_ metrics: GetMetrics.Reply) {
         begin("authrefresh_info", .gauge, "The daemon's version.")
         add("authrefresh_info", ["version": metrics.version], "1")
-        begin("authrefresh_start_time_seconds", .gauge, "When the daemon was started, in seconds since 1970.")
-        add("authrefresh_start_time_seconds", [:], Self.seconds(metrics.startedAtUSec))
-        begin("authrefresh_collect_time_seconds", .gauge, "When these figures were taken, in seconds since 1970.")
-        add("authrefresh_collect_time_seconds", [:], Self.seconds(metrics.atUSec))
-        begin("authrefresh_online", .gauge, "Whether the machine has a network route.")
-        add("authrefresh_online", [:], metrics.online ? "1" : "0")
+        let (start, now) = (Self.seconds(metrics.startedAtUSec), Self.seconds(metrics.atUSec))
+        addGauge("authrefresh_start_time_seconds", "When the daemon was started, in seconds since 1970.", start)
+        addGauge("authrefresh_collect_time_seconds", "When these figures were taken, in seconds since 1970.", now)
+        addGauge("authrefresh_online", "Whether the machine has a network route.", metrics.online ? "1" : "0")
     }
 
     private mutating func addAccounts(_ metrics: GetMetrics.Reply) {
@@ -29,8 +27,8 @@ struct MetricsText {
             add("authrefresh_accounts", ["state": state], "\(count)")
         }
         let left = Self.sum(metrics.states.values) - Int128(metrics.accounts.count)
-        begin("authrefresh_accounts_not_named", .gauge, "How many accounts have no figures of their own below.")
-        add("authrefresh_accounts_not_named", [:], "\(max(left, 0))")
+        let help = "How many accounts have no figures of their own below."
+        addGauge("authrefresh_accounts_not_named", help, "\(max(left, 0))")
         begin("authrefresh_account_state", .gauge, "The account is in this state.")
         for account in metrics.accounts {
             add("authrefresh_account_state", ["account": account.account, "state": account.state], "1")
@@ -77,6 +75,11 @@ struct MetricsText {
 
     private mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+    }
+
+    private mutating func addGauge(_ name: String, _ help: String, _ value: String) {
+        begin(name, .gauge, help)
+        add(name, [:], value)
     }
 
     private mutating func add(_ name: String, _ labels: [String: String], _ value: String) {

@@ -8,14 +8,8 @@ enum Wording {
     ///
     /// - Parameter summary: what the daemon says of the server's answer, which is more exact; nil if there was none.
     static func reason(_ reason: String?, summary: String? = nil) -> String {
-        switch reason {
-        case "grantEnded", "userRequired": summary.map(PlainText.line) ?? plain(reason)
-        default: plain(reason)
-        }
-    }
-
-    private static func plain(_ reason: String?) -> String {
-        switch reason {
+        if let summary, ["grantEnded", "userRequired"].contains(reason) { return PlainText.line(summary) }
+        return switch reason {
         case "grantEnded": "the authorization server says that the grant has ended"
         case "rejectedWithoutReason":
             "the authorization server refuses again and again, and does not say that the grant has ended"

@@ -53,15 +53,9 @@ extension ErrorReply {
     }
 
     func signInFailed(_ error: SignInFailedError) -> Report {
-        let status: ExitStatus =
-            switch error.kind {
-            case "unavailable": .tryAgainLater
-            case "misconfigured": .misconfigured
-            // A newer daemon may know more kinds. An unknown one needs a person.
-            default: .interactionRequired
-            }
-        return report(
-            status,
+        report(
+            // An unknown kind needs a person.
+            Self.status(ofKind: error.kind, otherwise: .interactionRequired),
             "'\(error.account)' was not signed in: " + Wording.joined(error.reason, error.failure)
                 + (error.port.flatMap(PortHolder.words) ?? ""),
             error.help,
@@ -88,8 +82,7 @@ extension ErrorReply {
 
     func webSessionNotStarted(_ error: WebSessionNotStartedError) -> Report {
         report(
-            // A newer daemon may know more kinds.
-            error.kind == "misconfigured" ? .misconfigured : .tryAgainLater,
+            Self.status(ofKind: error.kind, otherwise: .tryAgainLater),
             "cannot wait for the callback '\(PlainText.line(error.callback))' now: \(error.reason)",
             error.help
         )

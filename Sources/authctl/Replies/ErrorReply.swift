@@ -12,32 +12,32 @@ extension ErrorReply {
 
     private var words: Report {
         switch name {
-        case NoSuchAccountError.name: row(NoSuchAccountError.self, noSuchAccount)
-        case AccountExistsError.name: row(AccountExistsError.self, accountExists)
-        case InvalidSettingsError.name: row(InvalidSettingsError.self, invalidSettings)
-        case InteractionRequiredError.name: row(InteractionRequiredError.self, interactionRequired)
-        case SignedOutError.name: row(SignedOutError.self, signedOut)
-        case TemporarilyUnavailableError.name: row(TemporarilyUnavailableError.self, temporarilyUnavailable)
-        case MisconfiguredError.name: row(MisconfiguredError.self, misconfigured)
-        case TokenSetRefusedError.name: row(TokenSetRefusedError.self, tokenSetRefused)
-        case StoreUnavailableError.name: row(StoreUnavailableError.self, storeUnavailable)
-        case StoreLockedError.name: row(StoreLockedError.self, storeLocked)
-        case KeyNotReplacedError.name: row(KeyNotReplacedError.self, keyNotReplaced)
-        case PermissionDeniedError.name: row(PermissionDeniedError.self, permissionDenied)
-        case SubscriberFellBehindError.name: row(SubscriberFellBehindError.self, subscriberFellBehind)
-        case LimitExceededError.name: row(LimitExceededError.self, limitExceeded)
-        case ServerUnavailableError.name: row(ServerUnavailableError.self, serverUnavailable)
-        case ClientNotRegisteredError.name: row(ClientNotRegisteredError.self, clientNotRegistered)
-        case GrantNotImportedError.name: row(GrantNotImportedError.self, grantNotImported)
-        case AccountParkedError.name: row(AccountParkedError.self, accountParked)
-        case SignInCancelledError.name: row(SignInCancelledError.self, signInCancelled)
-        case SignInDeniedError.name: row(SignInDeniedError.self, signInDenied)
-        case SignInTimedOutError.name: row(SignInTimedOutError.self, signInTimedOut)
-        case SignInFailedError.name: row(SignInFailedError.self, signInFailed)
-        case OtherSubjectError.name: row(OtherSubjectError.self, otherSubject)
-        case NoSuchSignInError.name: row(NoSuchSignInError.self, noSuchSignIn)
-        case WebSessionNotStartedError.name: row(WebSessionNotStartedError.self, webSessionNotStarted)
-        case WebSessionEndedError.name: row(WebSessionEndedError.self, webSessionEnded)
+        case NoSuchAccountError.name: row(noSuchAccount)
+        case AccountExistsError.name: row(accountExists)
+        case InvalidSettingsError.name: row(invalidSettings)
+        case InteractionRequiredError.name: row(interactionRequired)
+        case SignedOutError.name: row(signedOut)
+        case TemporarilyUnavailableError.name: row(temporarilyUnavailable)
+        case MisconfiguredError.name: row(misconfigured)
+        case TokenSetRefusedError.name: row(tokenSetRefused)
+        case StoreUnavailableError.name: row(storeUnavailable)
+        case StoreLockedError.name: row(storeLocked)
+        case KeyNotReplacedError.name: row(keyNotReplaced)
+        case PermissionDeniedError.name: row(permissionDenied)
+        case SubscriberFellBehindError.name: row(subscriberFellBehind)
+        case LimitExceededError.name: row(limitExceeded)
+        case ServerUnavailableError.name: row(serverUnavailable)
+        case ClientNotRegisteredError.name: row(clientNotRegistered)
+        case GrantNotImportedError.name: row(grantNotImported)
+        case AccountParkedError.name: row(accountParked)
+        case SignInCancelledError.name: row(signInCancelled)
+        case SignInDeniedError.name: row(signInDenied)
+        case SignInTimedOutError.name: row(signInTimedOut)
+        case SignInFailedError.name: row(signInFailed)
+        case OtherSubjectError.name: row(otherSubject)
+        case NoSuchSignInError.name: row(noSuchSignIn)
+        case WebSessionNotStartedError.name: row(webSessionNotStarted)
+        case WebSessionEndedError.name: row(webSessionEnded)
         case "org.varlink.service.PermissionDenied":
             report(
                 .notPermitted,
@@ -78,8 +78,8 @@ extension ErrorReply {
         "the versions of authctl and authrefreshd may differ:"
         + " \(Command(program: "systemctl", "--user", "restart", "authrefreshd"))"
 
-    private func row<Parameters: InterfaceError>(_ type: Parameters.Type, _ make: (Parameters) -> Report) -> Report {
-        guard let parameters = WireText.decode(type, fromText: self.parameters) else {
+    private func row<Parameters: InterfaceError>(_ make: (Parameters) -> Report) -> Report {
+        guard let parameters = WireText.decode(Parameters.self, fromText: self.parameters) else {
             return report(.badData, Report.unreadableReply.message, Self.versionsDiffer)
         }
         return make(parameters)
@@ -179,21 +179,15 @@ extension ErrorReply {
             ? "'\(error.account)' keeps its client, because the server registered no other one: "
             : "'\(error.account)' was not added, because the server registered no client: "
         return report(
-            error.kind == "unavailable" ? .tryAgainLater : .misconfigured,
+            Self.status(ofKind: error.kind, otherwise: .misconfigured),
             outcome + Wording.joined(error.reason, error.failure),
             error.help
         )
     }
 
     func grantNotImported(_ error: GrantNotImportedError) -> Report {
-        let status: ExitStatus =
-            switch error.kind {
-            case "unavailable": .tryAgainLater
-            case "misconfigured": .misconfigured
-            default: .badData
-            }
-        return report(
-            status,
+        report(
+            Self.status(ofKind: error.kind, otherwise: .badData),
             "'\(error.account)' keeps its grant, because the new one could not be refreshed: "
                 + Wording.joined(error.reason, error.failure),
             error.help,
@@ -256,6 +250,15 @@ extension ErrorReply {
             counted.map { "the daemon allows \($0)" } ?? "a limit of the daemon is reached (\(error.maximum))",
             limit?.passes == false ? "ask for less, or remove what is not needed" : "try again later"
         )
+    }
+
+    /// The status for a kind of failure. A newer daemon may know more kinds.
+    static func status(ofKind kind: String, otherwise status: ExitStatus) -> ExitStatus {
+        switch kind {
+        case "unavailable": .tryAgainLater
+        case "misconfigured": .misconfigured
+        default: status
+        }
     }
 
     /// Whether it follows the rule of `AccountSettings.name`.

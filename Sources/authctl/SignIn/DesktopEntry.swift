@@ -89,11 +89,8 @@ struct DesktopEntry {
         return text
     }
 
-    /// The folders of desktop entries, the person's own first (XDG Base Directory Specification).
+    /// The folders of desktop entries, the person's own first.
     static func folders(in surroundings: Surroundings) -> [String] {
-        let home = surroundings.environment("HOME").map { "\($0)/.local/share" }
-        let own = surroundings.environment("XDG_DATA_HOME") ?? home
-        let shared = surroundings.environment("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share"
-        return ([own].compactMap(\.self) + shared.split(separator: ":").map(String.init)).map { "\($0)/applications" }
+        surroundings.dataFolders.map { "\($0)/applications" }
     }
 }

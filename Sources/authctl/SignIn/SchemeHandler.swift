@@ -95,10 +95,8 @@ enum SchemeHandler {
 
     /// Whether the person's own list of default applications says so, where xdg-mime writes it.
     private static func isChosen(for type: String, in surroundings: Surroundings) -> Bool {
-        let home = surroundings.environment("HOME").map { "\($0)/.config" }
-        guard let folder = surroundings.environment("XDG_CONFIG_HOME") ?? home else { return false }
-        let lines = surroundings.text("\(folder)/mimeapps.list")?.split(whereSeparator: \.isNewline) ?? []
-        return lines.contains { $0.hasPrefix("\(type)=\(entry)") }
+        let list = surroundings.settingsFolder.flatMap { surroundings.text("\($0)/mimeapps.list") } ?? ""
+        return list.split(whereSeparator: \.isNewline).contains { $0.hasPrefix("\(type)=\(entry)") }
     }
 
     private static func isInstalled(in surroundings: Surroundings) -> Bool {

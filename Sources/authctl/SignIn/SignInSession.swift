@@ -303,7 +303,7 @@ struct SignInSession: ~Copyable {
         case .line(let text):
             paste.tell("")
             try handOnPasted(text)
-        case .unusable: paste.warnOfNoAddress()
+        case .unusable: paste.warn("this is not an address")
         case .ended:
             guard !StandardInput.isTerminal else { return try cancel() }
             // A file without an address does not mean that the user cancels, because somebody may bring the address

@@ -177,9 +177,8 @@ extension Surroundings {
 
     /// `login_browser` of the person's configuration; nil if it is not set.
     fileprivate var configuredBrowser: String? {
-        let home = environment("HOME").map { "\($0)/.config" }
-        guard let folder = environment("XDG_CONFIG_HOME") ?? home else { return nil }
-        return text("\(folder)/authrefreshd/authrefreshd.yaml").flatMap(LoginBrowser.command(inConfiguration:))
+        let yaml = settingsFolder.flatMap { text("\($0)/authrefreshd/authrefreshd.yaml") }
+        return yaml.flatMap(LoginBrowser.command(inConfiguration:))
     }
 }
 
@@ -192,8 +191,7 @@ extension Report {
             status: .misconfigured,
             name: "authctl.NoPrivateWindow",
             message: "cannot open a private window: \(reason)",
-            hints: hints,
-            cause: .noPrivateWindow
+            hints: hints
         )
     }
 

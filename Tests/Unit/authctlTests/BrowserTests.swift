@@ -112,11 +112,12 @@ import Testing
                 in: machine(["firefox"], defaultBrowser: "org.gnome.Epiphany.desktop")
             )
         }
-        #expect(epiphany?.cause == .noPrivateWindow && epiphany?.message.contains("'org.gnome.Epiphany'") == true)
+        #expect(epiphany?.name == "authctl.NoPrivateWindow")
+        #expect(epiphany?.message.contains("'org.gnome.Epiphany'") == true)
         let surf = #expect(throws: Report.self) {
             try KnownBrowser.forPrivateWindow(in: machine(["surf", "firefox"], ["BROWSER": "surf"]))
         }
-        #expect(surf?.cause == .noPrivateWindow && surf?.message.contains("'surf'") == true)
+        #expect(surf?.name == "authctl.NoPrivateWindow" && surf?.message.contains("'surf'") == true)
         #expect(throws: Report.self) { try KnownBrowser.forPrivateWindow(in: machine(["xdg-open"])) }
         let surroundings = machine(["surf"], ["BROWSER": "surf", "DISPLAY": ":0"])
         #expect(Browser.usual(in: surroundings) != nil)
