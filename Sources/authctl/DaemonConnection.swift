@@ -23,12 +23,16 @@ struct DaemonConnection: ~Copyable {
     /// - Parameter socket: the value of `--socket`, if given.
     init(socket: String?) throws(Report) {
         let path = try SocketPath.resolve(option: socket)
-        do throws(VarlinkClientError) {
-            connection = try VarlinkConnection(path: path, timeoutMilliseconds: Self.patience * 1000)
-        } catch {
-            throw Report(error, patience: Self.patience)
-        }
+        connection = try Self.connection(to: path, Self.patience)
         self.path = path
+    }
+
+    private static func connection(to path: String, _ patience: Int32) throws(Report) -> VarlinkConnection {
+        do throws(VarlinkClientError) {
+            return try VarlinkConnection(path: path, timeoutMilliseconds: patience * 1000)
+        } catch {
+            throw Report(error, patience: patience)
+        }
     }
 
     /// Calls a method and waits for its reply.
@@ -129,11 +133,7 @@ struct DaemonConnection: ~Copyable {
         while true {
             let left = max(end - Self.clock, 1)
             do throws(Report) {
-                do throws(VarlinkClientError) {
-                    connection = try VarlinkConnection(path: path, timeoutMilliseconds: left * 1000)
-                } catch {
-                    throw Report(error, patience: left)
-                }
+                connection = try Self.connection(to: path, left)
                 return try call(method, json, left)
             } catch {
                 if error.cause == .ended { endings += 1 }
@@ -271,6 +271,18 @@ extension DaemonConnection {
 }
 
 extension DaemonConnection {
+    /// The settings of an account; nil if there is none of this name, or if they cannot be read.
+    mutating func settings(of name: String) throws(Report) -> AccountSettings? {
+        do throws(Report) {
+            return try allSettings(accounts: [name]).accounts.first
+        } catch {
+            guard error.isNoSuchAccount else { throw error }
+            return nil
+        }
+    }
+}
+
+extension DaemonConnection {
     /// Calls `Subscribe`; `availableChange` returns its replies.
     ///
     /// - Parameter accounts: empty for all.
@@ -334,16 +346,16 @@ extension DaemonConnection {
 
     /// Waits for the next reply.
     ///
-    /// - Parameter patience: the time limit in seconds; nil waits as long as the connection is open.
+    /// - Parameter patience: the time limit in seconds.
     mutating func nextReply<Reply: Decodable>(
         _ type: Reply.Type,
-        patience: Int32? = nil
+        patience: Int32
     ) throws(Report) -> (reply: Reply, continues: Bool) {
         let reply: VarlinkConnection.Reply
         do throws(VarlinkClientError) {
-            reply = try connection.receive(timeoutMilliseconds: patience.map { $0 * 1000 })
+            reply = try connection.receive(timeoutMilliseconds: patience * 1000)
         } catch {
-            throw Report(error, patience: patience ?? 0)
+            throw Report(error, patience: patience)
         }
         return (try Self.content(of: reply), reply.continues)
     }

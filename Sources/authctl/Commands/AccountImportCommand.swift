@@ -98,14 +98,7 @@ struct AccountImportCommand: ParsableCommand {
         isOf account: String,
         _ daemon: inout DaemonConnection
     ) throws(Report) {
-        let known: AccountSettings?
-        do throws(Report) {
-            known = try daemon.allSettings(accounts: [account]).accounts.first
-        } catch {
-            guard error.isNoSuchAccount else { throw error }
-            return
-        }
-        guard let known else { return }
+        guard let known = try daemon.settings(of: account) else { return }
         let isClient = client.id == nil || known.clientId == nil || known.clientId == client.id
         let isServer =
             known.providerSettings?["token_endpoint"] != nil

@@ -90,7 +90,7 @@ struct ExecCommand: ParsableCommand {
     /// Replaces this process by the command.
     ///
     /// - Returns: the error number, if that fails.
-    private static func become(_ words: [String]) -> Int32 {
+    static func become(_ words: [String]) -> Int32 {
         // Ignored signals stay ignored across exec, and a filter must be ended by a broken pipe.
         for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_DFL) }
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]

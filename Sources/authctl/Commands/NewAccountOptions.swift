@@ -67,9 +67,12 @@ struct NewAccountOptions: ParsableArguments {
     /// - Returns: the account's name.
     /// - Throws: `usage` if the name belongs to an account at another server; the errors of `account add`.
     func addIfMissing(_ name: String?, _ scopes: [String], _ connection: ConnectionOptions) throws(Report) -> String {
-        guard let name, let known = try Self.settings(of: name, connection) else {
-            return try add(name, scopes, connection)
+        var known: AccountSettings?
+        if let name {
+            var daemon = try connection.connect()
+            known = try daemon.settings(of: name)
         }
+        guard let name, let known else { return try add(name, scopes, connection) }
         let isOther =
             provider.map { $0 != known.provider } ?? false
             || issuer.map { !$0.hasPrefix(known.issuer ?? $0) } ?? false
@@ -98,17 +101,6 @@ struct NewAccountOptions: ParsableArguments {
         new.clientSecretFile = clientSecretFile
         new.purpose = purpose
         return try new.add().status.account
-    }
-
-    /// The settings of the account; nil if there is none of this name.
-    private static func settings(of name: String, _ connection: ConnectionOptions) throws(Report) -> AccountSettings? {
-        var daemon = try connection.connect()
-        do throws(Report) {
-            return try daemon.allSettings(accounts: [name]).accounts.first
-        } catch {
-            guard error.isNoSuchAccount else { throw error }
-            return nil
-        }
     }
 }
 

@@ -227,11 +227,10 @@ extension IdToken {
 
     /// The environment variable, the same as for an access token.
     private func environment(of account: String) -> String {
-        let variables = [
+        AcquiredToken.exports([
             ("AUTHREFRESH_ACCOUNT", account),
             ("AUTHREFRESH_ID_TOKEN", token),
             ("AUTHREFRESH_EXPIRES_AT", String(expiresAtUSec / 1_000_000)),
-        ]
-        return variables.map { "export \($0.0)=\(ShellWord.quoted($0.1))\n" }.joined()
+        ])
     }
 }

@@ -321,9 +321,12 @@ struct AcquiredToken {
             ("AUTHREFRESH_TOKEN_TYPE", tokenType),
             ("AUTHREFRESH_EXPIRES_AT", String(expiresAtUSec / 1_000_000)),
         ]
-        return variables.reduce(into: "") { text, variable in
-            text += "export \(variable.0)=\(ShellWord.quoted(variable.1))\n"
-        }
+        return Self.exports(variables)
+    }
+
+    /// Lines that make a shell set and export variables.
+    static func exports(_ variables: [(name: String, value: String)]) -> String {
+        variables.reduce(into: "") { $0 += "export \($1.name)=\(ShellWord.quoted($1.value))\n" }
     }
 
     /// RFC 5801 §4: "," and "=" in a user name would end it.

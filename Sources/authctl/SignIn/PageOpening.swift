@@ -132,7 +132,7 @@ struct PageOpening: ~Copyable {
     }
 
     /// The remaining time in µs; nil if it is over.
-    fileprivate static func rest(until end: ContinuousClock.Instant) -> Int64? {
+    static func rest(until end: ContinuousClock.Instant) -> Int64? {
         let (seconds, attoseconds) = (end - .now).components
         let rest = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
         return rest > 0 ? rest : nil

@@ -61,10 +61,7 @@ struct SignInReminder {
     }
 
     /// µs until it is due, at least 1.
-    var remaining: Int64 {
-        let rest = (dueAt - .now).components
-        return max(rest.seconds * 1_000_000 + rest.attoseconds / 1_000_000_000_000, 1)
-    }
+    var remaining: Int64 { PageOpening.rest(until: dueAt) ?? 1 }
 }
 
 extension SignInReminder? {
