@@ -61,7 +61,7 @@ struct HistoryCommand: ParsableCommand {
         }
         let history = AccountHistory(lines: lines, nowUSec: now, hourCount: hours)
         let answer: Answer = ["account": name, "hours": Self.hours(of: history), "events": Self.events(of: history)]
-        try output.print(answer, or: HistoryView(account: name, history: history).render(.standardOutput))
+        try output.print(answer, or: history.text(of: name, .standardOutput))
     }
 
     private static func hours(of history: AccountHistory) -> [Answer] {

@@ -48,7 +48,7 @@ import Testing
                 """#
         )
         let history = AccountHistory(lines: journal, nowUSec: 48 * AccountHistory.hour, hourCount: 48)
-        let text = HistoryView(account: "work", history: history).render(TerminalStyle(width: width))
+        let text = history.text(of: "work", TerminalStyle(width: width))
         return text.replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(?::[0-9]{2})?/, with: "T")
             .split(separator: "\n").map(String.init)
     }
@@ -77,13 +77,13 @@ import Testing
     @Test func `the history has short words for all news, none the same`() {
         let events = AccountNews.allCases.map(\.rawValue)
         for event in events {
-            let words = HistoryView.words(for: event)
+            let words = AccountHistory.words(for: event)
             #expect(words.first?.isLowercase == true, "\(event)")
             #expect(!words.replacing("sign-in", with: "").contains("-"), "\(event)")
             // With its time, a count and the time of the first one, it fits into a line.
             #expect(words.count <= 32, "\(event)")
         }
-        #expect(Set(events.map(HistoryView.words)).count == events.count)
+        #expect(Set(events.map(AccountHistory.words)).count == events.count)
     }
 
     @Test func `the history calls the hours as its JSON and the page about it do`() throws {
@@ -99,7 +99,7 @@ import Testing
             #expect(legend.contains(" \(state.rawValue.replacing("-", with: " "))"), "\(state)")
         }
         // What the status calls an account that needs somebody.
-        #expect(HistoryView.words(for: "interaction-required") == "needs you")
+        #expect(AccountHistory.words(for: "interaction-required") == "needs you")
     }
 
 }

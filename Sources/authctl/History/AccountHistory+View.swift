@@ -3,27 +3,24 @@ internal import Basics
 internal import TextEncodings
 
 /// The output of `authctl history`: a plot, followed by the events.
-struct HistoryView {
+extension AccountHistory {
     /// How many entries are shown, so that they fit on a screen together with the plot.
     private static let entriesMax = 18
     /// With fewer columns, there is no room for a column of times, or for a day of the plot.
     private static let leastWidthForColumns = 60
 
-    let account: String
-    let history: AccountHistory
-
     /// The lines, each with a newline.
-    func render(_ style: TerminalStyle) -> String {
-        let entries = history.entries
+    func text(of account: String, _ style: TerminalStyle) -> String {
+        let entries = entries
         let hidden = entries.count - Self.entriesMax
-        var lines = plot(style)
+        var lines = plot(of: account, style)
         if hidden > 0 { lines.append("(\(hidden) earlier \(hidden == 1 ? "entry" : "entries"); --json shows all)") }
         lines += entries.suffix(Self.entriesMax).flatMap { line(for: $0, style) }
         return lines.joined(separator: "\n") + "\n"
     }
 
     /// The time of an entry, and its words beside it; on a narrow terminal, the words go on below the time.
-    private func line(for entry: AccountHistory.Entry, _ style: TerminalStyle) -> [String] {
+    private func line(for entry: Entry, _ style: TerminalStyle) -> [String] {
         let stamp = LocalTime.stamp(entry.lastUSec) + "  "
         let words = PlainText.line(text(entry))
         guard let width = style.width, TerminalWidth.of(stamp + words) > width else { return [stamp + words] }
@@ -37,13 +34,13 @@ struct HistoryView {
 
     /// The plot with 24 characters per line, so that each column is a time of day; with half of them on a narrow
     /// terminal.
-    private func plot(_ style: TerminalStyle) -> [String] {
-        let hours = history.hours
+    private func plot(of account: String, _ style: TerminalStyle) -> [String] {
+        let hours = hours
         let length = style.width.map { $0 >= Self.leastWidthForColumns } ?? true ? 24 : 12
-        var lines = WrappedText.lines(legend, width: style.width) + [""]
+        var lines = WrappedText.lines(Self.legend(of: account, hours.count), width: style.width) + [""]
         for start in stride(from: 0, to: hours.count, by: length) {
             let row = hours[start..<min(start + length, hours.count)]
-            let begin = LocalTime.stamp(history.startUSec + Int64(start) * AccountHistory.hour).dropLast(3)
+            let begin = LocalTime.stamp(startUSec + Int64(start) * Self.hour).dropLast(3)
             let runs = row.reduce(into: [(state: HourState, count: Int)]()) { runs, state in
                 if runs.last?.state == state { runs[runs.count - 1].count += 1 } else { runs.append((state, 1)) }
             }
@@ -56,13 +53,13 @@ struct HistoryView {
     }
 
     /// What each character of the plot means.
-    private var legend: String {
-        let hours = history.hours.count == 1 ? "the last hour" : "each of the last \(history.hours.count) hours"
+    private static func legend(of account: String, _ count: Int) -> String {
+        let hours = count == 1 ? "the last hour" : "each of the last \(count) hours"
         let states: [(HourState, String)] = [
             (.fresh, "fresh"), (.retrying, "retrying"), (.needsYou, "needs you"), (.signedOut, "signed out"),
         ]
         return "\(PlainText.line(account)), a character for \(hours): "
-            + states.map { "\(Self.character($0)) \($1)" }.joined(separator: ", ")
+            + states.map { "\(character($0)) \($1)" }.joined(separator: ", ")
     }
 
     private static func character(_ state: HourState) -> Character {
@@ -85,7 +82,7 @@ struct HistoryView {
         }
     }
 
-    private func text(_ entry: AccountHistory.Entry) -> String {
+    private func text(_ entry: Entry) -> String {
         let cause = entry.cause.map { ": \($0)" } ?? ""
         let times = entry.count == 1 ? "" : " \(entry.count) times since \(LocalTime.stamp(entry.firstUSec))"
         return "\(Self.words(for: entry.event))\(times)\(cause)"
