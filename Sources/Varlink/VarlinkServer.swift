@@ -181,7 +181,7 @@ package struct ServerLimits: Sendable {
     /// How deep values may be nested in a call.
     package var nestingMax = 32
 
-    /// The most JSON values (including keys) in a call. It limits the size of the call's index, 16 bytes for each.
+    /// The most JSON values (including keys) in a call. It limits what decoding makes of them.
     package var valuesMax = 65_536
 
     /// How many connections the kernel queues until we accept them.

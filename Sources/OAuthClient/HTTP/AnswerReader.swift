@@ -53,8 +53,9 @@ struct AnswerReader {
     /// - Returns: false to end the reading, because the answer is complete or too long.
     mutating func takeBody(_ part: UnsafeRawBufferPointer) -> Bool {
         unsafe body.append(contentsOf: part)
+        let wasOpen = scan.end == nil
         unsafe scan.take(part)
-        if let end = scan.end, !isConclusive { isConclusive = WholeAnswer.isConclusive(body, until: end) }
+        if wasOpen, let end = scan.end { isConclusive = WholeAnswer.isConclusive(body, until: end) }
         isTooLarge = !isConclusive && body.count > bodyBytesMax
         return !isConclusive && !isTooLarge
     }

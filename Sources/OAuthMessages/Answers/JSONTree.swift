@@ -43,27 +43,29 @@ package enum JSONTree: Equatable, Sendable {
     /// Nil if a string in it is not valid text. A number beyond the range of a double becomes null. If a name occurs
     /// twice, its last value other than null is kept, as most parsers keep the last.
     package init?(_ value: JSONValue, _ reading: JSONValue.Reading = .strict) {
+        let tree = value.fold(
+            scalar: { JSONTree(scalar: $0, reading) },
+            array: JSONTree.array,
+            object: { members in
+                var fields: [String: JSONTree] = [:]
+                for (name, value) in members {
+                    guard let name = name.string(reading) else { return nil }
+                    if value != .null || fields[name] == nil { fields[name] = value }
+                }
+                return .object(fields)
+            }
+        )
+        guard let tree else { return nil }
+        self = tree
+    }
+
+    private init?(scalar value: JSONValue, _ reading: JSONValue.Reading) {
         if value.isNull {
             self = .null
         } else if let flag = value.bool {
             self = .boolean(flag)
         } else if let digits = value.numberText {
             self = .number(writtenAs: digits)
-        } else if let elements = value.elements {
-            var list: [JSONTree] = []
-            list.reserveCapacity(elements.count)
-            for element in elements {
-                guard let element = JSONTree(element, reading) else { return nil }
-                list.append(element)
-            }
-            self = .array(list)
-        } else if value.isObject {
-            var fields: [String: JSONTree] = [:]
-            for (key, value) in value.fields {
-                guard let name = key.string(reading), let value = JSONTree(value, reading) else { return nil }
-                if value != .null || fields[name] == nil { fields[name] = value }
-            }
-            self = .object(fields)
         } else {
             guard let text = value.string(reading) else { return nil }
             self = .string(text)

@@ -222,7 +222,9 @@ struct PEMText {
     private func block(_ isWanted: (Substring) -> Bool) -> (label: Substring, body: String)? {
         var label: Substring?
         var body = ""
-        for line in text.split(whereSeparator: \.isNewline) {
+        for padded in text.split(whereSeparator: \.isNewline) {
+            // OpenSSL takes lines that end with blanks, too.
+            let line = padded[...(padded.lastIndex { !$0.isWhitespace } ?? padded.startIndex)]
             if line.hasPrefix("-----BEGIN "), line.hasSuffix("-----") {
                 let found = line.dropFirst(11).dropLast(5)
                 label = isWanted(found) ? found : nil

@@ -1,7 +1,6 @@
 /// Scans a JSON text (RFC 8259) and finds where values begin and end. All our readers use this grammar.
 ///
-/// Each step moves over what it names, and returns false or nil if something else stands there. Escapes are checked only
-/// when a string is read, because others' documents may contain unknown ones.
+/// Each step moves over what it names, and returns false or nil if something else stands there.
 struct JSONScanner {
     private let bytes: ArraySlice<UInt8>
     private let nestingMax: Int
@@ -51,6 +50,30 @@ struct JSONScanner {
         skipWhiteSpace()
         if skip(UInt8(ascii: ",")) { return true }
         return skip(opening + 2) ? false : nil
+    }
+
+    /// Builds what stands next, and all inside it, in one pass. `JSONValue.fold` describes the parameters.
+    mutating func fold<Node>(
+        scalar: (JSONValue) -> Node?,
+        array: ([Node]) -> Node?,
+        object: ([(name: JSONValue, node: Node)]) -> Node?
+    ) -> Node? {
+        skipWhiteSpace()
+        let opening = current
+        guard opening == UInt8(ascii: "{") || opening == UInt8(ascii: "[") else {
+            return value().flatMap { scalar(JSONValue(checked: $0)) }
+        }
+        var members: [(name: JSONValue, node: Node)] = []
+        var elements: [Node] = []
+        guard var hasNext = enter(opening) else { return nil }
+        while hasNext {
+            let name = opening == UInt8(ascii: "{") ? memberName() : nil
+            guard let node = fold(scalar: scalar, array: array, object: object), let more = advance(in: opening)
+            else { return nil }
+            if let name { members.append((JSONValue(checked: name), node)) } else { elements.append(node) }
+            hasNext = more
+        }
+        return opening == UInt8(ascii: "{") ? object(members) : array(elements)
     }
 
     /// A member's name, with its quotes. This also skips the colon.
@@ -114,15 +137,23 @@ struct JSONScanner {
         return true
     }
 
-    /// RFC 8259 §7: no control characters except as escapes. A lenient reading takes them.
+    /// RFC 8259 §7: no control characters except as escapes, and no unknown escapes. A lenient reading takes both.
     private mutating func skipString() -> Bool {
         guard skip(UInt8(ascii: "\"")) else { return false }
         while current != UInt8(ascii: "\"") {
             guard current >= 0x20 || reading == .lenient && position < bytes.endIndex else { return false }
-            position += current == UInt8(ascii: "\\") ? 2 : 1
+            if skip(UInt8(ascii: "\\")), reading == .strict, !isAtEscape { return false }
+            position += 1
         }
         position += 1
         return true
+    }
+
+    /// Whether what follows a backslash makes an escape.
+    private var isAtEscape: Bool {
+        guard current == UInt8(ascii: "u") else { return "\"\\/bfnrt".utf8.contains(current) }
+        let digits = bytes[(position + 1)...].prefix(4)
+        return digits.count == 4 && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
     }
 
     /// RFC 8259 §6: no leading zero, at least one digit in each part.

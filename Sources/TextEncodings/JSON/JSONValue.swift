@@ -19,7 +19,7 @@ package struct JSONValue: Sendable {
     /// The bytes of the value as received; of a string, with its quotes. There is at least one.
     package let whole: ArraySlice<UInt8>
 
-    private init(checked whole: ArraySlice<UInt8>) {
+    init(checked whole: ArraySlice<UInt8>) {
         self.whole = whole
     }
 
@@ -141,6 +141,19 @@ package struct JSONValue: Sendable {
             members.append((key, value))
         }
         return members
+    }
+
+    /// Builds a value of another type from this one and all inside it, in one pass. Going down by `elements` and `fields`
+    /// looks at what is inside once for each level.
+    ///
+    /// - Returns: nil as soon as one of the closures returns nil.
+    package func fold<Node>(
+        scalar: (JSONValue) -> Node?,
+        array: ([Node]) -> Node?,
+        object: ([(name: JSONValue, node: Node)]) -> Node?
+    ) -> Node? {
+        var scanner = JSONScanner(checked: whole)
+        return scanner.fold(scalar: scalar, array: array, object: object)
     }
 
     /// The names and values of an object in their order, including repeated names; empty for other values.

@@ -136,7 +136,7 @@ extension RefreshCoordinator {
                 resources: resources ?? [],
                 audience: audience,
                 // What is not JSON is not an object, either.
-                claims: claims.map { JSONValue($0).flatMap { JSONTree($0) == nil ? nil : $0.compactText } ?? "" }
+                claims: claims.map { JSONValue($0)?.compactText ?? "" }
             )
         } catch {
             throw Complaint(error).error

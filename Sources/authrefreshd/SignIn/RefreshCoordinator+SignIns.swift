@@ -60,7 +60,13 @@ extension RefreshCoordinator {
             throw refusal(of: request.process, .signIns, crowding)
         }
         do throws(SignInFailure) {
-            let joined = try signIns.join(account.id, by: request, isStopping: isStopping, follower: follower)
+            let joined = try signIns.join(
+                account.id,
+                as: target,
+                by: request,
+                isStopping: isStopping,
+                follower: follower
+            )
             if let joined { return joined }
             var signIn = try RunningSignIn(
                 request,

@@ -103,11 +103,14 @@ final class SignIns {
 
     /// Joins the current sign-in of an account.
     ///
-    /// - Parameter follower: receives all reports from the beginning. The end is the last.
+    /// - Parameters:
+    ///   - target: the account as the caller names it.
+    ///   - follower: receives all reports from the beginning. The end is the last.
     /// - Returns: the follower's number, for `forgetFollower`; nil if there is none, and one may begin.
     /// - Throws: why it cannot be joined, or why none may begin.
     func join(
         _ account: AccountID,
+        as target: SignInTarget,
         by request: SignInRequest,
         isStopping: Bool,
         follower: @escaping RunningSignIn.Follower
@@ -120,7 +123,7 @@ final class SignIns {
             throw SignInFailure(
                 .unavailable,
                 "a sign-in of this account with other options is under way",
-                hint: "\(signIn.target.command(with: "--restart")), with the options"
+                hint: "\(target.command(with: "--restart")), with the options"
             )
         }
         return follow(account) { follower($0.toldToOneWhoJoins) }

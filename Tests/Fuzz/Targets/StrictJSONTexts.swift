@@ -13,7 +13,7 @@ enum StrictJSONTexts {
         if let answer { checkPlaces(answer) }
         let lenient = answer.flatMap { JSONTree($0, .lenient) }
         require((answer == nil) == (lenient == nil), "each string in an answer has a text")
-        // An unknown escape is refused when the string is read.
+        // Half a surrogate pair is refused when the string is read.
         guard let strict, let value = PlainValue(strict) else { return }
         // A number that a double cannot hold digit by digit is text in an answer.
         let isSame = lenient.map(PlainValue.init) == value || hasLongNumbers(strict)

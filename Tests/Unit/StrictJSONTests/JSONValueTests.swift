@@ -13,7 +13,7 @@ import Testing
         "{,}", "[1 2]", "{\"a\" 1}", "tru",
         "truex", "nul", "01", "-", "1.", ".5", "1e", "1e+", "+1", "0x1", "NaN", "\"", "\"a", "\"\u{1}\"", "\"a\\\"",
         "1 2", "{}}",
-        "'a'", "[1}", "{\"a\":1]", "\u{FEFF}1", "x", "\0",
+        "'a'", "[1}", "{\"a\":1]", "\"\\q\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\u123", "\u{FEFF}1", "x", "\0",
     ]) func `malformed text is refused`(text: String) {
         #expect(JSONValue(text) == nil)
     }
@@ -82,9 +82,8 @@ import Testing
     }
 
     @Test(arguments: [
-        #""\ud83d""#, #""\ud83dx""#, #""\ud83d\u0041""#, #""\ude00""#, #""\ud83d\n""#, #""\q""#, #""\u12""#,
-        #""\u12g4""#,
-    ]) func `half a surrogate pair and an unknown escape are no text`(text: String) throws {
+        #""\ud83d""#, #""\ud83dx""#, #""\ud83d\u0041""#, #""\ude00""#, #""\ud83d\n""#,
+    ]) func `half a surrogate pair is no text`(text: String) throws {
         #expect(try parse(text).string == nil)
     }
 

@@ -85,9 +85,9 @@ struct SignInsTests {
         follower: @escaping RunningSignIn.Follower = { _ in }
     ) throws -> (follower: Int, effects: [SignInEffect]) {
         let account = try known ?? account(number)
-        if let joined = try room.join(account.id, by: request, isStopping: isStopping, follower: follower) {
-            return (joined, [])
-        }
+        let target = SignInTarget(account: account.name)
+        let joined = try room.join(account.id, as: target, by: request, isStopping: isStopping, follower: follower)
+        if let joined { return (joined, []) }
         return room.begin(
             try signIn(request, of: account, by: profile ?? self.profile, stepUp: stepUp),
             isFirst: isFirst,
@@ -329,6 +329,17 @@ struct SignInsTests {
             #expect(words(effects) == ["opened"])
             for message in carryOut(effects, in: room) { message.tellFollowers() }
             #expect(reports.count == 1)
+        }
+    }
+
+    @Test func `who may not join is told to repeat the command that was typed`() async throws {
+        try await withRoom { room in
+            _ = try start(in: room)
+            var renamed = try account()
+            renamed.name = try #require(AccountName("home"))
+            let other = SignInRequest(loginHint: "somebody@example.com")
+            let refusal = #expect(throws: SignInFailure.self) { try start(other, in: room, of: renamed) }
+            #expect("\(refusal?.hint ?? "")" == "authctl login home --restart, with the options")
         }
     }
 
