@@ -45,9 +45,13 @@ extension VarlinkCall {
     ///
     /// Unknown members of the envelope are ignored, so that the protocol can grow.
     init?(message: [UInt8], limits: ServerLimits) {
-        guard let envelope = JSONValue(message[...], nestingMax: limits.nestingMax, valuesMax: limits.valuesMax),
-            envelope.isObject
-        else { return nil }
+        let envelope = JSONValue(
+            message[...],
+            nestingMax: limits.nestingMax,
+            valuesMax: limits.valuesMax,
+            reading: .strictWhenRead
+        )
+        guard let envelope, envelope.isObject else { return nil }
         var method: String?
         var parameters: JSONValue?
         var (seen, flags): (Members, Members) = ([], [])

@@ -27,7 +27,9 @@ struct SettingsFile {
     ///
     /// - Throws: what is wrong with it, by account and member, and never a value that may be a secret.
     init(_ json: [UInt8]) throws(Report) {
-        guard let document = JSONValue(json[...], nestingMax: 16, valuesMax: 1 << 20) else { throw .brokenJSON }
+        guard let document = JSONValue(json[...], nestingMax: 16, valuesMax: 1 << 20, reading: .strictWhenRead) else {
+            throw .brokenJSON
+        }
         let members = try Self.members(of: document, "the file")
         if let other = members.first(where: { $0.key != "accounts" })?.key {
             let hint = Self.nearest(to: other, in: ["accounts"])

@@ -61,7 +61,7 @@ struct ForwardedCallFilter {
     /// - Parameter message: without its NUL.
     func judge(_ message: [UInt8]) -> Verdict {
         // The same limits as the daemon's for a call of this length.
-        guard let document = JSONValue(message[...], nestingMax: 32, valuesMax: 4096),
+        guard let document = JSONValue(message[...], nestingMax: 32, valuesMax: 4096, reading: .strictWhenRead),
             let envelope = Self.members(of: document)
         else { return Self.broken("message") }
         guard let name = envelope["method"]?.string else { return Self.broken("method") }

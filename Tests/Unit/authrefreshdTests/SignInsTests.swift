@@ -339,7 +339,7 @@ struct SignInsTests {
             renamed.name = try #require(AccountName("home"))
             let other = SignInRequest(loginHint: "somebody@example.com")
             let refusal = #expect(throws: SignInFailure.self) { try start(other, in: room, of: renamed) }
-            #expect("\(refusal?.hint ?? "")" == "authctl login home --restart, with the options")
+            #expect(refusal?.hint?.text == "authctl login home --restart, with the options")
         }
     }
 
