@@ -8,7 +8,12 @@ package struct JSONFields: Sendable {
     /// Parses an object, which a byte order mark may precede; nil if the bytes are something else.
     package init?(_ bytes: [UInt8]) {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
-        let value = JSONValue(text, nestingMax: ImportLimit.jsonNestingMax, valuesMax: ImportLimit.jsonValuesMax)
+        let value = JSONValue(
+            text,
+            nestingMax: ImportLimit.jsonNestingMax,
+            valuesMax: ImportLimit.jsonValuesMax,
+            reading: .strictWhenRead
+        )
         guard let value else { return nil }
         self.init(value)
     }

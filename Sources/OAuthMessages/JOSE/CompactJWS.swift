@@ -73,7 +73,12 @@ struct JSONObject: Sendable {
     /// - Throws: `malformed` if `bytes` are not exactly one object of UTF-8 text; `duplicateMember`.
     init(_ bytes: [UInt8]) throws(JOSEError) {
         guard String(validating: bytes, as: UTF8.self) != nil,
-            let document = JSONValue(bytes[...], nestingMax: Self.nestingMax, valuesMax: Self.valuesMax),
+            let document = JSONValue(
+                bytes[...],
+                nestingMax: Self.nestingMax,
+                valuesMax: Self.valuesMax,
+                reading: .strictWhenRead
+            ),
             let members = try Self.checked(document)
         else { throw .malformed }
         self.members = members

@@ -10,7 +10,8 @@ package struct JSONValue: Sendable {
     /// How a text is read that departs from RFC 8259.
     package enum Reading: Sendable {
         case strict
-        /// Strict, but an unknown escape is found only when its string is read. Then an error can name the member.
+        /// Strict, but an unknown escape is found only when its string is read. Then an error can name the member, and
+        /// documents of others may have one where nobody looks.
         case strictWhenRead
         /// For texts whose values must not be lost. In strings, control characters stand for themselves, an unknown
         /// escape stands for its character, and what is not valid Unicode becomes U+FFFD. Numbers may have signs, zeros

@@ -1,4 +1,5 @@
 internal import Basics
+internal import Glibc
 
 /// A program of ours in the same folder as authctl. It does what authctl cannot, because authctl is linked statically
 /// and starts without Foundation.
@@ -7,11 +8,16 @@ enum ProgramBeside: String, CaseIterable {
     case daemon = "authrefreshd"
     case importer = "authimport"
 
-    /// Replaces this process with the program. If that succeeds, this function never returns.
+    /// Replaces this process with the program (execve(2)). If that succeeds, this function never returns.
     ///
     /// - Throws: the reason why it did not start.
     func become(_ arguments: [String]) throws(Report) {
-        throw notStarted(ExecCommand.become([program] + arguments))
+        var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
+        // Not execvp(3), which gives what is no program to a shell: an empty file would succeed.
+        unsafe execv(program, &words)
+        let number = errno
+        unsafe words.forEach { unsafe free($0) }
+        throw notStarted(number)
     }
 
     /// Runs the program, which reports its own errors.
