@@ -265,3 +265,23 @@ extension AccountDocument {
         return parameters
     }
 }
+
+extension ImportedDocument {
+    /// Asks for the refresh token of `account` on the terminal.
+    static func prompt(for account: String) -> String { "Refresh token of '\(PlainText.line(account))': " }
+
+    /// The refresh token in the file of `--refresh-token-file`, and its client if the file names it.
+    ///
+    /// - Throws: why the file cannot be read or used; `cancelled`.
+    static func grant(in file: String, of account: String) throws(Report) -> (token: String, client: FileClient?) {
+        let secret = try SecretFile(name: file, purpose: .refreshToken).read(prompt: prompt(for: account))
+        switch try ImportedDocument(secret, bare: PastedText.refreshToken) {
+        case .refreshToken(let token, let client): return (token, client)
+        case .account:
+            throw .document(
+                "the file contains an account's export, not a refresh token",
+                hint: "\(Command("account", "import", "FILE"))"
+            )
+        }
+    }
+}
